@@ -31,12 +31,14 @@ record ChildTransitions(
     RunBatch batch, Versions versions, RunMutations mutations, RunEvents events) {
   private static final long US_PER_MS = 1_000;
 
-  /** Limit of the step results in one answer; a single larger step is returned alone. */
+  /**
+   * Byte limit of the step results in one answer. A first result that is larger is returned alone.
+   */
   static final int AWAITED_BYTES_MAX = 2 << 20;
 
   /**
-   * Starts a child run. Its id is derived from parent, step and attempt, so a repeated report
-   * starts it once.
+   * Starts a child run. The child's id is derived from parent, step and attempt, so a repeated
+   * report does not start a second child.
    */
   ReportResult startChild(RunRow row, Report.ChildStarted r) {
     Fence fence = row.fence(r.claim());
@@ -186,7 +188,10 @@ record ChildTransitions(
     return recorded;
   }
 
-  /** Records the result only if this child executes the open attempt; others are outdated. */
+  /**
+   * Records the child's result, unless the step has ended or another child executes its open
+   * attempt.
+   */
   private boolean record(RunRow row, RunMessage message) {
     StepRow open = batch.lastAttempt(row.runId(), message.stepKey());
     boolean expected =

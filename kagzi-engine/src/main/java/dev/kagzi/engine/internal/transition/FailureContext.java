@@ -17,8 +17,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@link RunTransitions} needs to know about a run that is about to fail: its failure
- * handlers, and whether it may be retried. Read only for these runs.
+ * What {@link RunTransitions} needs to know about a run that may fail in this batch: its failure
+ * handlers, and whether it may be retried. Not read for other runs.
  *
  * @param origin FAILURE_HANDLER for a handler run and for a retry of one
  * @param deadlineUs null: no deadline
@@ -26,11 +26,11 @@ import org.jspecify.annotations.Nullable;
  * @param handlerQueue task queue of the run's own handler; empty for the run's queue
  * @param globalQueue task queue of the namespace's failure handler; null for none
  * @param input the run's input, if a handler gets a copy of it
- * @param lastStep the step that was recorded last, of a run whose workers crashed; null: none
- * @param seenUs when the workflow code first received a final step failure in this attempt; null:
- *     never
- * @param compensated steps began after a final step failure, in this attempt or an earlier one: the
- *     code has begun to undo its work
+ * @param lastStep the step that ended last, if workers of the run have crashed; null: none
+ * @param seenUs when the first final step failure of this attempt was recorded; null: there is
+ *     none, or the run has no retry policy
+ * @param compensated true if steps began after a final step failure, in this attempt or an earlier
+ *     one: the code has begun to undo its work. False for a run without a retry policy
  */
 record FailureContext(
     Origin origin,
@@ -61,8 +61,8 @@ record FailureContext(
   // registered it. Otherwise it runs on the queue of its last registration. "w.status || ''" keeps
   // the planner from the index on status; the index on queues is the right one.
   //
-  // kagzi.went_on: parallel branches do not see each other's failures, so only steps of the same or
-  // an enclosing branch can be compensation.
+  // kagzi.went_on: parallel branches do not see each other's failures, so a step of a parallel
+  // branch is no compensation.
   static final String SQL =
       """
       SELECT r.run_id,

@@ -20,16 +20,16 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Creates the failure handler runs of a failed run: its own handler and the namespace's handler.
- * Run ids are derived from the failed run and its attempt, so a failure that is written twice
- * starts each handler once.
+ * Creates the starts of the failure handlers of a run that failed or timed out: its own handler and
+ * the namespace's handler. Their run ids are derived from the failed run and its attempt, so a
+ * failure that is written twice starts each handler once.
  */
 record FailureHandlerStarts(
     RunRow row, RunStatus status, Failure why, FailureContext context, Versions versions) {
 
   List<StartRun> all() {
     List<StartRun> starts = new ArrayList<>(2);
-    // A failing handler has no handler itself, or failures could start handlers endlessly.
+    // A failed handler starts no handler. Otherwise failures could start handlers endlessly.
     if (context.origin() == Origin.FAILURE_HANDLER) {
       return starts;
     }

@@ -10,9 +10,10 @@ import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Completes one run, together with its last step, with a single autocommit statement. The update is
- * its own fence: it waits for the row lock and compares the epoch again. Runs with a parent or a
- * schedule take the batch path, which also notifies those.
+ * Completes one run with a single autocommit statement, which can also record its last step. The
+ * UPDATE is its own fence: it waits for the row lock and compares the epoch again. Runs with a
+ * parent or a schedule take the batch path, because their end also changes the parent or the
+ * schedule.
  */
 final class FinishRun {
   // "namespace || ''" keeps the planner from the namespace index. On an empty table it considers
@@ -58,7 +59,7 @@ final class FinishRun {
             SELECT (SELECT count(*) FROM s) AS steps FROM u
             """;
 
-  /** Completes a run without an unreported last step. */
+  /** For an end that was reported without a step result. */
   static final String WITHOUT_STEP_SQL = COMPLETE + "SELECT 1 AS steps FROM u";
 
   private FinishRun() {}
@@ -69,7 +70,7 @@ final class FinishRun {
     FINISHED,
     /** The run was completed; the step had a result already. */
     FINISHED_WITHOUT_STEP,
-    /** Nothing: the claim is not held, or the run needs the batch path. */
+    /** Nothing was changed: the claim is not held, or the run needs the batch path. */
     NOTHING
   }
 

@@ -51,7 +51,10 @@ final class RecordStep {
 
   private RecordStep() {}
 
-  /** Returns false, without a change, if the attempt is not open under the claim. */
+  /**
+   * Returns false, without a change, if the attempt is a sleep or is not open under the claim, or
+   * if the run has crashes.
+   */
   static boolean complete(
       Session session, String namespace, Report.StepDone done, @Nullable WorkerId worker)
       throws SQLException {

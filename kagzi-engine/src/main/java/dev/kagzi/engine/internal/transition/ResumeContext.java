@@ -11,14 +11,16 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@link RunTransitions} needs to know about an ended run that is to be resumed.
+ * What {@link RunTransitions} needs to know to resume a run, or to recognize a repeated terminate
+ * call.
  *
- * @param successor another active run that now has the same external id
+ * @param successor another active run that now has the same external id; null: none
  * @param terminatedWith the message of the terminate call; null: the run was not terminated
  * @param failedStep the step whose failure the run ended with; null: none
- * @param undoneBy the first step that began after that failure, because the code caught it
- * @param hasMore a step failed or was interrupted and no other step followed: a resume executes it
- *     again
+ * @param undoneBy the first step that began after that failure, because the code caught it; null:
+ *     none
+ * @param hasMore true if a resume executes a step again: one that was interrupted, or whose failure
+ *     no other step followed
  */
 record ResumeContext(
     @Nullable RunId successor,
@@ -27,9 +29,8 @@ record ResumeContext(
     @Nullable String undoneBy,
     boolean hasMore) {
 
-  // Steps after a failure may belong to an earlier attempt: a resume moves caught failures into
-  // the
-  // new attempt, but not the steps that followed them.
+  // A step that followed a failure may belong to an earlier attempt: a resume moves caught failures
+  // into the new attempt, but not the steps that followed them.
   static final String SQL =
       """
       SELECT r.run_id, b.run_id AS successor,

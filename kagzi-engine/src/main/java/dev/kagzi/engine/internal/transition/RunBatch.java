@@ -49,7 +49,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The locked rows and the pending changes of one transaction. Changes are collected in memory,
- * merged by key, and flushed with one statement per kind: steps, messages, runs, payloads.
+ * merged by key, and flushed with one statement per kind of change.
  */
 final class RunBatch {
   private static final Logger log = LoggerFactory.getLogger(RunBatch.class);
@@ -94,7 +94,7 @@ final class RunBatch {
   }
 
   /**
-   * Reads steps that runs wait for.
+   * Reads the last attempts of steps that runs wait for or that messages are about.
    *
    * @param wanted the steps; true if the result of the step is returned to the worker
    */
@@ -163,7 +163,9 @@ final class RunBatch {
     return List.copyOf(all.values());
   }
 
-  /** The last attempt of an awaited step, including this batch; null if there is none. */
+  /**
+   * The last attempt of an awaited step, also one that this batch has added; null if there is none.
+   */
   @Nullable StepRow lastAttempt(RunId runId, String stepKey) {
     List<StepRow> attempts = attempts(runId, stepKey);
     StepRow before = awaited.last().get(new StepRow.Key(runId, stepKey));
@@ -171,7 +173,7 @@ final class RunBatch {
     return last == null || (before != null && before.attempt() > last.attempt()) ? before : last;
   }
 
-  /** True if the step's stored result was not read because the byte limit was reached. */
+  /** True if the step's stored result was not read: over the byte limit, or not wanted. */
   boolean isWithheld(StepRow step) {
     return awaited.withheld().contains(step.key())
         && !hasAdded(step.runId(), step.stepKey(), step.attempt());
@@ -255,7 +257,7 @@ final class RunBatch {
     reopened.add(runId);
   }
 
-  /** Keeps failures that the code has caught final in the new attempt. */
+  /** Moves the run's caught failures into its new attempt, where they stay final. */
   void carryOver(RunRow run) {
     carriedOver.put(run.runId().value(), run.attempts());
   }
@@ -271,7 +273,7 @@ final class RunBatch {
 
   /**
    * Closes the open steps of a completed run. A child that was not awaited continues, so its step
-   * is completed.
+   * becomes COMPLETED.
    */
   void closeStepsOfCompleted(RunId runId) {
     endedWithOpenSteps.put(runId, true);
@@ -355,8 +357,8 @@ final class RunBatch {
   }
 
   /**
-   * Ids are derived from the cause, so a run that exists was inserted by an earlier try of the
-   * write.
+   * Inserts child runs and failure handlers. Their ids are derived from their cause, so an existing
+   * run was inserted by an earlier send of the same write.
    */
   private void insertStarts(RunEvents events) throws SQLException {
     Map<RunId, Instant> created = InsertRuns.insert(tx, starts);

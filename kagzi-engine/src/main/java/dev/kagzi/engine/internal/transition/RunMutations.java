@@ -33,7 +33,7 @@ record RunMutations(RunBatch batch, Versions versions, RunEvents events) {
       batch.output(row.runId(), output);
     }
     if (status != RunStatus.COMPLETED) {
-      // Unsuccessful completions are rare, so an extra statement for open steps is affordable.
+      // Runs rarely end unsuccessfully, so an extra statement for their open steps is affordable.
       batch.closeSteps(row.runId());
     }
     batch.afterCommit(() -> events.claimEnded(claim));
@@ -52,8 +52,8 @@ record RunMutations(RunBatch batch, Versions versions, RunEvents events) {
   }
 
   /**
-   * Cancels the run or, with a failure, terminates it as FAILED. Its children are cancelled or
-   * terminated too.
+   * Cancels the run or, with a failure, terminates it as FAILED. Its children, except detached
+   * ones, are cancelled or terminated too.
    */
   void cancel(RunRow row, @Nullable Failure why) {
     RunStatus end = why == null ? RunStatus.CANCELLED : RunStatus.FAILED;
@@ -81,9 +81,8 @@ record RunMutations(RunBatch batch, Versions versions, RunEvents events) {
   }
 
   /**
-   * Takes the claim away from its holder, which receives a stop message; the run can be claimed
-   * again after the delay. Only a claim query takes claims in another way, when their lease has
-   * ended.
+   * Takes the claim away from its holder, which receives a stop message. The run can be claimed
+   * again after the delay. A claim whose lease has ended is not taken here but by a claim query.
    */
   void take(RunRow row, ReleaseReason reason, long delayMs) {
     WorkerId worker = row.lockedBy();
@@ -114,12 +113,12 @@ record RunMutations(RunBatch batch, Versions versions, RunEvents events) {
     batch.afterCommit(() -> events.runDue(row.queue(), row.type(), delayMs));
   }
 
-  /** Publishes that a run or step deadline passes after this delay. */
+  /** Publishes, after the commit, that an attempt of a step expires after this delay. */
   void publishExpiry(long delayMs) {
     batch.afterCommit(() -> events.expires(delayMs));
   }
 
-  /** Posts the end to the parent, in this transaction, and publishes it after the commit. */
+  /** Posts the end to the parent, unless the run is detached, and publishes it after the commit. */
   void notifyOfEnd(RunRow row, RunStatus status, @Nullable Payload output) {
     RunId parent = row.parent();
     String parentStep = row.parentStep();

@@ -34,7 +34,7 @@ record RunStarts(Session tx, RunBatch batch, RunEvents events) {
   private static final int ROUNDS_MAX = 5;
 
   void insert(List<StartRun> starts) throws SQLException {
-    // Two starts with the same run id in one batch are a repeated call.
+    // A second start with the same run id, usually a repeated call, is handled after the first one.
     Map<RunId, StartRun> firsts = new LinkedHashMap<>();
     List<StartRun> repeats = new ArrayList<>();
     List<StartRun> refused = new ArrayList<>();
@@ -54,7 +54,10 @@ record RunStarts(Session tx, RunBatch batch, RunEvents events) {
     }
   }
 
-  /** A start that the namespace refuses still returns its run if it was accepted earlier. */
+  /**
+   * Answers starts that a disabled namespace refuses. A start that was accepted earlier still
+   * returns its run.
+   */
   private void answerRefused(List<StartRun> starts) throws SQLException {
     Map<RunId, List<ConflictingRun>> conflicts = InsertRuns.conflicts(tx, starts);
     for (StartRun start : starts) {
@@ -77,7 +80,9 @@ record RunStarts(Session tx, RunBatch batch, RunEvents events) {
         && Objects.requireNonNullElse(existing.externalId(), "").equals(request.externalId());
   }
 
-  /** Refuses starts whose parent run does not exist; returns the other starts. */
+  /**
+   * Refuses starts whose parent run does not exist in their namespace; returns the other starts.
+   */
   private List<StartRun> withExistingParents(List<StartRun> starts) throws SQLException {
     List<StartRun> children =
         starts.stream().filter(start -> start.lineage().parent() != null).toList();
@@ -273,8 +278,8 @@ record RunStarts(Session tx, RunBatch batch, RunEvents events) {
   }
 
   /**
-   * Uses or returns the reserved slot. It is used only if the run is claimed for this worker, and
-   * only by the write that claimed it: a repeated start must not dispatch the same claim twice.
+   * Uses or returns the reserved slot. The slot is used only if the run is claimed for its worker,
+   * and only by the write that made this claim: a repeated start must not dispatch the claim again.
    */
   private void resolveReservation(StartRun start, @Nullable ConflictingRun own) {
     SlotReservation reservation = start.reservation();

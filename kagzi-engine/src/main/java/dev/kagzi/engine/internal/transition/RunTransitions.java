@@ -34,7 +34,8 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides reports and calls about whole runs: completion, failure, release, cancel, resume, expiry.
+ * Decides reports and calls about whole runs: end, failure, release, cancel, resume, expiry,
+ * crashes, renewal of the lease.
  */
 record RunTransitions(
     RunBatch batch,
@@ -77,7 +78,10 @@ record RunTransitions(
     return caller == null ? row.fence(claim) : caller.fenceOfCompletion(row, claim);
   }
 
-  /** Retries the run by the policy of its start, unless the run has begun to undo its work. */
+  /**
+   * Retries the run by the policy of its start. Fails it if there is no policy, if the policy gives
+   * up, or if the run has begun to undo its work.
+   */
   private ReportResult failOrRetry(RunRow row, Failure why) {
     RetryPolicy policy = RetryPolicyJson.decode(row.retryPolicy());
     FailureContext context = batch.failureContext(row.runId());
@@ -151,7 +155,7 @@ record RunTransitions(
     write.answer(new CancelResult(true, write.end()));
   }
 
-  /** Whether an equal call has already ended the run. */
+  /** Whether an equal call may already have ended the run. */
   private boolean isRepeated(CancelRun write, RunRow row) {
     Failure why = write.why();
     if (why == null) {
@@ -169,8 +173,8 @@ record RunTransitions(
       write.refuse(Refusal.notFound("run", write.runId()));
       return;
     }
-    // A resume in the same batch as the end of the run was sent before the caller could see that
-    // end.
+    // A resume in the same batch as the run's end was sent before its caller could see that end, so
+    // it does not resume the run.
     boolean failed =
         (row.status() == RunStatus.FAILED || row.status() == RunStatus.TIMED_OUT)
             && row.hadEndedBefore();

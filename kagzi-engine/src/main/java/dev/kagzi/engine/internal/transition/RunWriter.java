@@ -132,7 +132,10 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     private final TransitionRules rules;
     private final Set<StepRow.Key> steps = new LinkedHashSet<>();
 
-    /** Steps that a run waits for; true if the write's result contains their outputs. */
+    /**
+     * Steps that a run waits for or that a message is about; true if the write's result contains
+     * their outputs.
+     */
     private final Map<StepRow.Key, Boolean> awaited = new LinkedHashMap<>();
 
     private final Set<RunId> endedAgain = new LinkedHashSet<>();
@@ -159,7 +162,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
           }
         }
         case CancelRun cancel -> {
-          // Terminates a run that has failed: possibly a repeated call.
+          // A terminate call for a failed run may be a repeated one.
           if (cancel.why() != null && row != null && row.status() == RunStatus.FAILED) {
             resumed.add(run);
           }
@@ -197,8 +200,8 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     }
 
     /**
-     * A simple client may report an end again. A failed run that is being retried may already be
-     * RUNNING under its next claim.
+     * A simple client may report an end again; then it is compared with the stored end. If the run
+     * failed and is retried, it may already be RUNNING under its next claim.
      */
     private void addEnd(ReportWrite write, @Nullable RunRow row) {
       if (write.caller() != null
@@ -219,7 +222,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     }
   }
 
-  // Large payloads take the batch path, which knows the workflow type and logs a warning.
+  // Large outputs take the batch path, which knows the workflow type and logs a warning.
   @Override
   public @Nullable Effects writeAlone(Session session, List<RunWrite<?>> writes)
       throws SQLException {
@@ -315,7 +318,10 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     };
   }
 
-  /** The run is completed, but its last step had a result already: the batch path returns it. */
+  /**
+   * Answers the report of a last step that had a result already: the batch path returns that
+   * result.
+   */
   private void answerStep(Session session, ReportWrite stepWrite) throws SQLException {
     session.inTransaction(tx -> write(tx, List.of(stepWrite)));
   }

@@ -42,7 +42,7 @@ record StepTransitions(
 
   ReportResult stepStarted(RunRow row, Report.StepStarted r, ReportWrite write) {
     Fence fence = row.fence(r.claim());
-    // The batch was written again, together with the report that ended the claim.
+    // An earlier send of this batch was committed, including the later report that ended the claim.
     boolean repeated = fence == Fence.ENDED_BY_HOLDER && write.answerBefore() instanceof Accepted;
     if (fence != Fence.HELD && !repeated) {
       return new ClaimLost(row.status());
@@ -85,8 +85,8 @@ record StepTransitions(
     }
     Claim claim = new Claim(row.runId(), step.epoch());
     if (row.fence(claim) != Fence.HELD) {
-      // The claim is over. Writing the row without its timeout keeps the chore from finding it
-      // again; the next claim reports the step again.
+      // The claim is over. The row was read without its timeout, so writing it back removes the
+      // timeout, and the chore does not find it again. The next claim reports the step again.
       batch.add(open);
       write.answer(false);
       return;
@@ -289,7 +289,8 @@ record StepTransitions(
   }
 
   /**
-   * Number of the step attempt within the current run attempt. Retry limits count per run attempt.
+   * Returns the number of the step attempt within the current attempt of the run: the limit of a
+   * retry policy applies to each attempt of the run separately.
    */
   private static int attemptOfRunAttempt(RunRow row, Report.StepFailed r, List<StepRow> attempts) {
     int before = 0;
@@ -322,7 +323,10 @@ record StepTransitions(
     return ofRun == null ? rules.defaultPolicy() : ofRun;
   }
 
-  /** The same claim has recorded this failure already: returns the same result. */
+  /**
+   * Answers a failure that the same claim has recorded already: the same result, with the delay
+   * that is left.
+   */
   private static ReportResult repeatedFailure(RunRow row, StepRow failed, Fence fence) {
     if (failed.isFinal()) {
       return new FinalFailure();
@@ -430,8 +434,9 @@ record StepTransitions(
     write.answer(new BegunStep(ref(begun), true, null));
   }
 
-  // The code may have reacted to this failure, so it is final. The message is the recorded one, so
-  // that a worker without the SDK throws the same error at replay as at the first execution.
+  // The workflow code may have reacted to this failure, so the step is not executed again. The
+  // message is the recorded one, so that a worker without the SDK throws the same error at replay
+  // as at the first execution.
   private static Refusal failedPermanently(StepRow step) {
     String message =
         step.failure() == null

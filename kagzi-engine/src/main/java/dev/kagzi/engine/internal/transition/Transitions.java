@@ -21,7 +21,7 @@ import dev.kagzi.engine.value.Refusal;
 import java.util.random.RandomGenerator;
 
 /**
- * Decides each write of a batch. All rows that a decision needs are locked and read before; this
+ * Decides each write of a batch. The runs are locked and all needed rows are read before; this
  * class does not access the database.
  */
 final class Transitions {
