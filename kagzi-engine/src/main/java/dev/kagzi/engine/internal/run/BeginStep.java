@@ -16,7 +16,7 @@ public final class BeginStep extends ChangeRun<BegunStep> {
   private final Call call;
 
   /**
-   * The call of the simple client.
+   * What the simple client sent.
    *
    * @param timeoutMs timeout of the attempt; 0: the default of the run or, if it has none, of the
    *     server

@@ -2,7 +2,7 @@ package dev.kagzi.engine.internal.run;
 
 import dev.kagzi.engine.value.RunId;
 
-/** A write that changes an existing run. Its lane locks the run before it decides. */
+/** A write that changes an existing run. The run is locked before the write is decided. */
 public abstract sealed class ChangeRun<R> extends RunWrite<R>
     permits BeginStep,
         CancelRun,

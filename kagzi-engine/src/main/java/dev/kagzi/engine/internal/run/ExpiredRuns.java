@@ -48,7 +48,7 @@ public final class ExpiredRuns {
   /** Only one server deletes at a time; the others try again later. */
   static final String DELETION_LOCK_SQL = "SELECT pg_try_advisory_xact_lock(5422903174) AS locked";
 
-  /** Checks the condition again under the lock; skips runs that are locked by others. */
+  /** Checks under the lock that the runs are still expired; skips runs that others have locked. */
   static final String LOCK_SQL =
       """
       SELECT r.run_id

@@ -4,7 +4,7 @@ import dev.kagzi.engine.value.Refusal;
 import org.jspecify.annotations.Nullable;
 
 public final class FailureHandler {
-  /** A worker that registers this type handles all failures of its namespace. */
+  /** A worker that registers this type handles the failures of its namespace's runs. */
   public static final String TYPE = "__kagzi_failure_handler";
 
   /** Metadata key that marks the input of a handler as a failure event. */

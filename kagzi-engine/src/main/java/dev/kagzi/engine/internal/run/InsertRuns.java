@@ -204,7 +204,7 @@ public final class InsertRuns {
             .list(row -> row.runId("run_id")));
   }
 
-  /** An existing run that keeps run {@code wanted} from being inserted. */
+  /** An existing run that decides the answer to the start of run {@code wanted}. */
   public record ConflictingRun(
       RunId wanted,
       RunId runId,
@@ -220,8 +220,8 @@ public final class InsertRuns {
   public static Map<RunId, Instant> insert(Session tx, List<StartRun> starts) throws SQLException {
     List<StartRun> ordered = new ArrayList<>(starts);
     ordered.sort(ORDER);
-    // One statement for all: with two, servers that start runs with the same external ids could
-    // deadlock.
+    // One statement inserts plain and other starts: with two, servers that start runs with the same
+    // external ids could deadlock.
     boolean plain = ordered.stream().allMatch(StartRun::isPlain);
     Map<RunId, Instant> created = new HashMap<>();
     Query query = tx.query(plain ? SQL : OPTIONS_SQL);

@@ -10,8 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs accepted payloads above the warning size, at most once an hour per workflow type, before
- * they reach the limit. Thread-safe.
+ * Warns about payloads that are larger than the warning size but within the limit, about once an
+ * hour per workflow type. Thread-safe.
  */
 public final class LargePayloads {
   private static final Logger log = LoggerFactory.getLogger(LargePayloads.class);

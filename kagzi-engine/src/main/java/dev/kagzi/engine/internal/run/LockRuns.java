@@ -9,7 +9,7 @@ import java.util.Map;
 
 /** Locks existing runs in the order of their ids and reads their current state. */
 public final class LockRuns {
-  /** The first statement of every transaction that changes existing runs. */
+  /** The first statement of a batch that changes existing runs. */
   public static final String SQL =
       """
       SELECT run_id, namespace, task_queue, workflow_type, version, parent_run_id, parent_step_id,

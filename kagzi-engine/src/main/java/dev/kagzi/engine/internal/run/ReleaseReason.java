@@ -1,9 +1,9 @@
 package dev.kagzi.engine.internal.run;
 
 /**
- * Why a claim is taken away from its holder. {@code worker.Recovery} has a method for each of the
- * first six, by which a run recovers from a crash. Logs, events of workers and the documentation
- * use these words.
+ * Why a claim is taken away from its holder. The first six are the ways in which a run recovers
+ * from a crashed or hung worker; {@code worker.Recovery} has a method for each. Logs, events of
+ * workers and the documentation use these words.
  */
 public enum ReleaseReason {
   /** The worker's Attach stream broke. It has not attached again and sent no heartbeat since. */
@@ -28,7 +28,7 @@ public enum ReleaseReason {
     LEFT,
     /** Its code does not return. Its later reports are refused. */
     HANGS,
-    /** It does not execute the run. The claim counts as ended by itself. */
+    /** It does not execute the run. The claim counts as ended by its holder. */
     WITHOUT_TASK
   }
 
@@ -44,7 +44,10 @@ public enum ReleaseReason {
     return holder;
   }
 
-  /** Whether it counts as a crash, so that the run waits longer each time and fails in the end. */
+  /**
+   * Whether the release counts as a crash: after each one in a row the run waits longer, and in the
+   * end it fails.
+   */
   public boolean isCrash() {
     return holder == Holder.CRASHED;
   }

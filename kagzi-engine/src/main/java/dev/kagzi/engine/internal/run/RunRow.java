@@ -120,7 +120,7 @@ public final class RunRow {
     this.crashes = 0;
   }
 
-  /** Ends the run without its holder: cancel, timeout or crashes. */
+  /** Ends the run without its holder: cancel, terminate, timeout or crashes. */
   public void endFromOutside(RunStatus end, @Nullable Failure why) {
     endClaim(end, null);
     this.failure = why;
@@ -227,7 +227,10 @@ public final class RunRow {
     return schedule;
   }
 
-  /** True if the parent is not notified of the completion. */
+  /**
+   * True if the parent is not notified of the end and a cancel of the parent does not reach the
+   * run.
+   */
   public boolean isDetached() {
     return detached;
   }
@@ -272,7 +275,7 @@ public final class RunRow {
     return endedEpoch;
   }
 
-  /** True unless the last claim followed one that its holder had not ended. */
+  /** False if the last claim took over a RUNNING run, whose lease had ended; true otherwise. */
   public boolean isOnlyClaim() {
     return freeEpoch == null || lastClaim() == freeEpoch + 1;
   }
@@ -282,17 +285,23 @@ public final class RunRow {
     return acknowledgedEpoch != null && acknowledgedEpoch == epoch;
   }
 
-  /** True if a worker lost a claim before the last one. */
+  /** True if a claim before the last one was taken from a worker that may still execute the run. */
   public boolean isTakenOver() {
     return lostEpoch != null && lostEpoch < lastClaim();
   }
 
-  /** The epoch of the last claim, whether or not a worker still holds it. */
+  /**
+   * The epoch of the last claim that a worker got. A claim query that sets a run aside increases
+   * the epoch too, but gives the run to no worker.
+   */
   public int lastClaim() {
     return takenEpoch == null ? epoch : takenEpoch;
   }
 
-  /** True if the worker lost the last claim and no worker has claimed the run since. */
+  /**
+   * True if the last claim was taken from a worker that may still report the end, and no worker has
+   * claimed the run since.
+   */
   public boolean isTaken() {
     return status == RunStatus.PENDING && takenFrom != null;
   }
@@ -303,8 +312,8 @@ public final class RunRow {
   }
 
   /**
-   * The epoch of the last claim if its worker lost it and the run was not claimed since; otherwise
-   * null.
+   * The epoch of the last claim if it was taken from a worker that may still execute the run, and
+   * no worker has claimed the run since; otherwise null.
    */
   public @Nullable Integer takenEpoch() {
     return takenEpoch;

@@ -22,7 +22,8 @@ public final class StartRun extends RunWrite<StartResult> {
    *
    * @param retryOf the run that this run retries
    * @param failedRun the run whose failure this run handles
-   * @param detached the parent is not notified of the completion
+   * @param detached the parent is not notified of the end, and a cancel of the parent does not
+   *     reach the run
    */
   public record Lineage(
       Origin origin,
@@ -37,7 +38,7 @@ public final class StartRun extends RunWrite<StartResult> {
       this(origin, parent, parentStep, null, null, false);
     }
 
-    /** A run that was started by a step of another run, which does not await it. */
+    /** A run that a step of another run starts and does not await. */
     public static Lineage detachedFrom(RunId parent, String parentStep) {
       return new Lineage(Origin.CHILD, parent, parentStep, null, null, true);
     }
@@ -72,7 +73,8 @@ public final class StartRun extends RunWrite<StartResult> {
   }
 
   /**
-   * Inserts nothing: returns the run if the same start was accepted earlier, and refuses otherwise.
+   * Creates a write that inserts nothing. It returns the run if the same start was accepted
+   * earlier, and otherwise refuses.
    */
   public static StartRun repeated(RunId runId, StartRequest request, Refusal refusal) {
     return new StartRun(runId, request, Lineage.CLIENT, null, refusal);

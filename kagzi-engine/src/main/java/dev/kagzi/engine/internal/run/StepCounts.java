@@ -57,8 +57,8 @@ public final class StepCounts {
   }
 
   /**
-   * Refuses a report that would exceed the limit. A step counts with the first report that ends its
-   * first attempt. Sleeps are counted by the next claim.
+   * Refuses a report that would exceed the limit. A step counts when its first attempt ends, a
+   * child when it starts. Sleeps are counted by the next claim.
    */
   public void check(Report report) {
     boolean isNewStep =
@@ -89,7 +89,9 @@ public final class StepCounts {
     counts.remove(run);
   }
 
-  /** Drops counts that were not used for ten minutes: their claims ended on another server. */
+  /**
+   * Drops counts that were not used for ten minutes: their claims probably ended on another server.
+   */
   public void evictOld() {
     long now = System.nanoTime();
     counts.values().removeIf(count -> now - count.lastNanos > UNUSED_NANOS_MAX);

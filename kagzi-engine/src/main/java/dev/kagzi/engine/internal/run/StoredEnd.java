@@ -11,8 +11,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The stored result of a run: its output, or its last failure. A repeated report of the end is
- * accepted only if it contains the same result.
+ * The stored result of a run: its output, or its last failure. A simple client's repeated report of
+ * the end is accepted only if it contains the same result.
  *
  * @param output null for none
  * @param failure null if the run has not failed

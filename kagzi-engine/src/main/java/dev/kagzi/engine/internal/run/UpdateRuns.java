@@ -10,9 +10,9 @@ import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Writes the runs that a batch has locked and changed, with one statement for all changes. */
+/** Writes the runs that a batch has locked and changed. */
 public final class UpdateRuns {
-  /** Compares the epoch although the rows are locked: every statement that writes a run does. */
+  /** Compares the epoch although the rows are locked, as a second fence. */
   public static final String SQL =
       """
       WITH c AS (
@@ -79,8 +79,8 @@ public final class UpdateRuns {
 
   /**
    * Records that workers have received their tasks, because they have made a call about the locked
-   * runs. Workers that list their claims in heartbeats do not need this, so only calls of simple
-   * clients write it, once per claim.
+   * runs. Workers that list their claims in heartbeats do not need this, so only BeginStep calls of
+   * simple clients write it, once per claim.
    */
   public static void acknowledgeHandOuts(Session tx, Collection<RunRow> rows) throws SQLException {
     tx.query(ACKNOWLEDGE_SQL)

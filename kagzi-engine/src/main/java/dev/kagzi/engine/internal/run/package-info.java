@@ -4,11 +4,11 @@
  * <p>Owns {@code workflow_runs}, {@code workflow_payloads}, {@code workflow_types}, {@code
  * run_changes} and {@code run_counts}.
  *
- * <p>Every change of an existing run is a {@link dev.kagzi.engine.internal.run.ChangeRun} in the
- * journal. The journal's lane locks the row first and decides on the values that the lock returned
- * ({@link dev.kagzi.engine.internal.run.RunRow}). No change is based on an unlocked snapshot. All
- * writes are here, also those about steps and messages, because a sealed class needs its kinds in
- * one package; {@code transition} decides them.
+ * <p>A change of an existing run is a {@link dev.kagzi.engine.internal.run.ChangeRun} in the
+ * journal, except claims, renewals of leases and purges. A lane of the journal locks the row first
+ * and decides on the values that the lock returned ({@link dev.kagzi.engine.internal.run.RunRow}),
+ * not on an unlocked snapshot. All kinds of writes are in this package, also those about steps and
+ * messages, because a sealed class needs them in one package; {@code transition} decides them.
  */
 @NullMarked
 package dev.kagzi.engine.internal.run;
