@@ -32,7 +32,9 @@ public final class CloseSteps {
          AND s.status IN ('RUNNING', 'PENDING')
       """;
 
-  /** Completes sleeps whose wake time has passed; a claim alone does not end a sleep. */
+  /**
+   * Completes sleeps whose wake time has passed. A sleep whose run is claimed earlier stays open.
+   */
   public static final String END_SLEEPS_SQL =
       """
       UPDATE kagzi.step_runs s
@@ -56,8 +58,8 @@ public final class CloseSteps {
       """;
 
   /**
-   * Reopens the child steps of resumed runs whose children are active or completed. Unsuccessful
-   * children are started again.
+   * Reopens the child steps that the end of the resumed runs had closed, if the child is active or
+   * completed. A child that ended otherwise is started again.
    */
   public static final String REOPEN_CHILDREN_SQL =
       """

@@ -20,7 +20,9 @@ public final class DeleteSteps {
           / 2000
       """;
 
-  /** Reads at most {@code max} rows per run: their weight already exceeds the limit. */
+  /**
+   * Reads at most {@code max} rows per run, because that many already weigh {@code max} or more.
+   */
   static final String STORED_ROWS_SQL =
       """
       SELECT n.run_id,

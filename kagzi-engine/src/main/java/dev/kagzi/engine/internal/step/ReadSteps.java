@@ -100,14 +100,14 @@ public final class ReadSteps {
              ORDER BY s.run_id, s.created_at, s.step_id
             """;
 
-  // Without statistics of a run the planner would read and sort all its remaining steps for every
-  // page.
+  // Without these settings, if there are no statistics yet, the planner reads and sorts all
+  // remaining steps of the run for every page.
   private static final String PAGE_SETTINGS =
       "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off";
 
   /**
    * The next steps of one run in key order, each with its last attempt: as many as fit into the
-   * byte limit, at least one. Large values are not read before the row is known to fit.
+   * byte limit, at least one. Outputs and progress are not read before the row is known to fit.
    */
   public static final String PAGE_SQL =
       "SELECT "
@@ -202,21 +202,22 @@ public final class ReadSteps {
   }
 
   /**
-   * Awaited steps.
+   * The result of {@link #awaited}.
    *
    * @param last the last attempt of each step
-   * @param withheld the steps whose result was not read
+   * @param withheld the steps whose result was not read: over the byte limit, or not wanted
    */
   public record Awaited(Map<StepRow.Key, StepRow> last, Set<StepRow.Key> withheld) {
     public static final Awaited NONE = new Awaited(Map.of(), Set.of());
   }
 
   /**
-   * Reads awaited steps.
+   * Reads the last attempts of awaited steps.
    *
    * @param wanted the steps, in the order of the answer; true to read the result of the step if it
    *     fits
-   * @param bytesMax sum of the results that are read per run, plus one more step
+   * @param bytesMax limit of the results that are read per run; the result that crosses it is still
+   *     read
    */
   public static Awaited awaited(Session tx, Map<StepRow.Key, Boolean> wanted, long bytesMax)
       throws SQLException {
@@ -239,7 +240,9 @@ public final class ReadSteps {
     return new Awaited(last, withheld);
   }
 
-  /** Reads the histories of runs for their next worker. The map contains the current attempts. */
+  /**
+   * Reads the histories of claimed runs. {@code runAttempts} has the current attempt of each run.
+   */
   public static Map<RunId, List<RecordedStep>> history(Session tx, Map<RunId, Integer> runAttempts)
       throws SQLException {
     Map<RunId, List<RecordedStep>> found = new LinkedHashMap<>();
@@ -271,8 +274,8 @@ public final class ReadSteps {
         .list(row -> recorded(row, runAttempt));
   }
 
-  // No place for steps of an earlier run attempt, because the current attempt may reach them in
-  // another order. None for children either: their rows change when the child ends.
+  // A step of an earlier run attempt gets no place, because the current attempt may reach it in
+  // another order. A child gets none either, because its row changes when the child ends.
   private static RecordedStep recorded(Row row, int runAttempt) throws SQLException {
     StepRow step = map(row);
     RecordedStep recorded = step.recorded(row.bigint("now_us"), runAttempt);

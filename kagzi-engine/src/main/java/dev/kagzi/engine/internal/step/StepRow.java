@@ -14,8 +14,9 @@ import org.jspecify.annotations.Nullable;
  * @param runAttempt the attempt of the run that made this attempt
  * @param isFinal no retry follows: the workflow code receives the failure
  * @param dueUs when the next attempt is due, or when a sleep is over
- * @param timeoutUs when a running attempt times out
- * @param ranMs how long the attempt had been running at the time of the report
+ * @param timeoutUs when a running attempt times out; null in a row that was read
+ * @param ranMs how long the attempt had been running at the time of the report; 0 in a row that was
+ *     read
  * @param child the child run that executes the step; null for a step of the run's own code
  * @param inputHash hash of the input, to detect a changed input at replay; null for none
  * @param progress progress that the step's code recorded; null for none

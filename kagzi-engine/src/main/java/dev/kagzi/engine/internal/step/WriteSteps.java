@@ -11,13 +11,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Writes step attempts of runs that the lane has locked. An existing row is changed only while it
- * is RUNNING, so a completed attempt never changes. If a new claim executes a function again after
- * a crash, {@code started_at} is that of the new execution.
+ * is RUNNING, so the result of a completed attempt is never replaced. If a new claim executes a
+ * function again after a crash, {@code started_at} is that of the new execution.
  *
  * <p>The transition has checked the claim under the lock, so no epoch is compared here.
  */
 public final class WriteSteps {
-  /** The end of an insert of results: an attempt that is open gets the result. */
+  /** The last clauses of an INSERT of results: an attempt that is open gets the result. */
   public static final String RESULT_OF_OPEN_STEP =
       """
           ON CONFLICT (run_id, step_id, attempt) DO UPDATE
