@@ -76,7 +76,7 @@ public final class AttachStreams implements AutoCloseable {
     streams.computeIfPresent(
         worker, (id, stream) -> stream.attachId.equals(attachId) ? null : stream);
     if (!timer.isShutdown()) {
-      // The worker may have lost only its connection: give it time to attach to any server.
+      // The worker may have lost only its connection: give it time to attach again, to any server.
       long brokenNanos = System.nanoTime();
       timer.schedule(
           () ->

@@ -22,10 +22,7 @@ final class HeartbeatWrite extends Write<HeartbeatResult> {
     return heartbeat;
   }
 
-  /**
-   * The database time at which an earlier send of this heartbeat was stored; null at the first
-   * send.
-   */
+  /** The database time at which an earlier send of this heartbeat was stored; null if none was. */
   @Nullable Long recordedUs() {
     return recordedUs;
   }

@@ -31,8 +31,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.event.Level;
 
 /**
- * Stores heartbeats and renews leases. A lease is set to now plus its length when less than half of
- * it is left; it is never extended by addition.
+ * Stores heartbeats and renews leases. A lease with less than half of its length left is set to now
+ * plus its length. So a heartbeat that is executed twice does not extend the lease twice.
  */
 final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
   /**
@@ -79,8 +79,8 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
       """;
 
   /**
-   * A run of another namespace is treated as missing: it is neither renewed nor adopted nor
-   * reported.
+   * A run of another namespace is treated as missing: its claim is reported as lost, and the run is
+   * not changed.
    *
    * <p>Compares times instead of subtracting them. A run that waits for children has {@code
    * infinity}, and PostgreSQL before 17 cannot subtract that.
@@ -148,7 +148,10 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
     void renewElsewhere(WorkerId worker, Claim claim);
   }
 
-  /** The sum of the heartbeats of one worker in one batch; the last active count applies. */
+  /**
+   * The counts of all heartbeats of one worker in one batch: the sums of the deltas, the largest
+   * totals, and the last active count.
+   */
   private record Counts(
       @Nullable Integer active,
       long completed,
@@ -219,7 +222,7 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
 
   @Override
   public Effects write(Session tx, List<HeartbeatWrite> writes) throws SQLException {
-    // The last heartbeat of a worker lists its claims; the deltas of all its heartbeats add up.
+    // Only the claims in a worker's last heartbeat count; the deltas of all its heartbeats add up.
     Map<WorkerId, HeartbeatWrite> byWorker = new LinkedHashMap<>();
     Map<WorkerId, Counts> counts = new HashMap<>();
     List<HeartbeatWrite> superseded = new ArrayList<>();
@@ -357,7 +360,10 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
     return listed;
   }
 
-  /** Returns the claims whose runs were locked. */
+  /**
+   * Renews held claims that need it. Adds claims that are not held to {@code lost} or {@code
+   * cancelled}. Returns the claims whose runs were locked.
+   */
   private List<Renewal> renew(
       Session tx,
       List<Renewal> listed,
@@ -397,9 +403,9 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
                 .bindUuids(due, r -> r.worker.value())
                 .bindNullableLongs(due, Renewal::untilUs)
                 .list(row -> new RunId(row.uuid("run_id"))));
-    // A limit is set only for claims about which the worker has not called. Their locked runs need
-    // no renewal by the lane: the lock shows that a call arrived, and the next heartbeat renews
-    // them.
+    // A limit is set only for claims about which the worker has made no call. If their run is
+    // locked, its lane need not renew the lease: the lock is probably that of a first call, and the
+    // next heartbeat renews the lease.
     return due.stream()
         .filter(r -> r.untilUs == null && !renewed.contains(r.claim.runId()))
         .toList();
@@ -428,8 +434,9 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
   }
 
   /**
-   * Returns the claims of a worker that lists none. Leaves out those that reached the limit for
-   * claims about which the worker has not called.
+   * Returns the claims of a worker whose heartbeats do not list them. Leaves out a claim about
+   * which the worker has made no call, if its lease has reached the limit ({@link
+   * HeldRuns#unheard}).
    */
   private List<Renewal> held(Session tx, WorkerId worker) throws SQLException {
     Optional<WorkerRows.Known> known = WorkerRows.find(tx, worker);

@@ -25,10 +25,11 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Takes runs away from workers that crashed, hang or lost their tasks. {@link ReleaseReason} names
- * the six ways, which are the methods of this class in the same order. All of them end in {@code
- * transition.RunMutations.take}, under the lock of the run, except that a claim query takes over
- * runs whose lease has ended. Thread-safe.
+ * Takes runs away from workers that crashed, hang or lost their tasks. There are six ways: the
+ * first six of {@link ReleaseReason}, which are the methods of this class in the same order. A
+ * claim query takes over runs whose lease has ended. The other ways end, under the lock of the run,
+ * in {@code transition.RunMutations}: in {@code take}, or in {@code fail} after too many crashes.
+ * Thread-safe.
  */
 public final class Recovery {
   private static final Logger log = LoggerFactory.getLogger(Recovery.class);
@@ -55,8 +56,8 @@ public final class Recovery {
   }
 
   /**
-   * {@link ReleaseReason#STREAM_BROKEN}: called a while after the break. The worker may have
-   * attached again, to any server, or sent a heartbeat since.
+   * {@link ReleaseReason#STREAM_BROKEN}: called a while after the break. Releases nothing if the
+   * worker has attached again, to any server, or sent a heartbeat since.
    */
   void releaseStreamBroken(WorkerId worker, UUID attachId, long brokenNanos) {
     long brokenMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - brokenNanos);
@@ -66,8 +67,8 @@ public final class Recovery {
   }
 
   /**
-   * {@link ReleaseReason#WORKER_SILENT}: marks workers whose last heartbeat is too old as offline;
-   * returns how many. Blocks.
+   * {@link ReleaseReason#WORKER_SILENT}: marks workers whose last heartbeat is too old as offline
+   * and releases their claims; returns how many workers. Blocks.
    */
   public int releaseSilent() {
     return releaseOffline(
@@ -77,8 +78,9 @@ public final class Recovery {
 
   /**
    * {@link ReleaseReason#LEASE_ENDED}: a claim query takes over runs whose lease has ended, counts
-   * the crash and delays the run ({@link dev.kagzi.engine.internal.dispatch.ClaimRuns}). It leaves
-   * a run whose workers crashed too often to this method, which fails it.
+   * the crash and, from the second one in a row, delays the run ({@link
+   * dev.kagzi.engine.internal.dispatch.ClaimRuns}). It leaves a run whose workers crashed too often
+   * to this method, which fails it.
    */
   public void failCrashed(RunId run) {
     journal.append(new FailCrashedRun(run));
@@ -86,9 +88,10 @@ public final class Recovery {
 
   /**
    * {@link ReleaseReason#CLAIM_ORPHANED}: releases claims of workers that have been offline for a
-   * while; returns how many. The server that marked them offline may have died before it released
-   * the claims, and a run with a long lease would wait for its end. A worker that registered again
-   * has listed its claims by then and keeps them. Blocks.
+   * while, if the run has a lease of its own; returns how many. The server that marked the worker
+   * offline may have died before it released the claims, and the run would wait for the end of its
+   * long lease. A worker that registered again has listed its claims by then and keeps them.
+   * Blocks.
    */
   public int releaseOrphaned() {
     List<Claim> orphaned =

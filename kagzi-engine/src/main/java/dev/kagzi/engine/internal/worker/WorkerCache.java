@@ -25,8 +25,8 @@ public final class WorkerCache {
    * A cached worker.
    *
    * @param atNanos when the entry was read or refreshed
-   * @param beatNanos when the last heartbeat was stored by this server, or the worker was first
-   *     seen
+   * @param beatNanos when this server last stored a heartbeat of the worker; before the first one,
+   *     when it first saw the worker
    */
   record Entry(
       QueueName queue, WorkerStatus status, WorkerLimits limits, long atNanos, long beatNanos) {}
@@ -72,14 +72,17 @@ public final class WorkerCache {
             new Entry(old.queue, WorkerStatus.DRAINING, old.limits, old.atNanos, old.beatNanos));
   }
 
-  /** Evicts workers that report to another server; returns how many entries are left. */
+  /** Evicts workers that no longer call this server; returns how many entries are left. */
   public int evictNotSeenFor(long nanos) {
     long now = System.nanoTime();
     entries.values().removeIf(worker -> now - worker.atNanos > nanos);
     return entries.size();
   }
 
-  /** A worker never changes its namespace, so the cache entry is always right. */
+  /**
+   * True also if {@code namespace} is null. A worker never changes its namespace, so a cached entry
+   * is always right. Blocks if the worker is not cached.
+   */
   public boolean isIn(@Nullable String namespace, WorkerId worker) {
     if (namespace == null) {
       return true;
