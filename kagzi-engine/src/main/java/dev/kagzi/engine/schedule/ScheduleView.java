@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
  * A schedule as it was when it was read.
  *
  * @param totalRuns all runs that it started, including purged ones
- * @param missedRuns slots that became no run because of the catch-up limit or the overlap policy
+ * @param missedRuns slots that became no run because of the catch-up limit, the overlap policy, or
+ *     another run with their external id
  * @param nextFireAt null when the expression matches no further time
  * @param waitingSlot the buffered slot that waits for the end of the earlier run
  * @param problem why it cannot fire; empty when it can

@@ -82,8 +82,8 @@ public final class Schedules {
   }
 
   /**
-   * Creates a schedule. Refused with ALREADY_EXISTS if the name exists with other content and
-   * {@code orUpdate} is false.
+   * Creates a schedule. Refused with ALREADY_EXISTS if another schedule has the name, its content
+   * differs, and {@code orUpdate} is false.
    */
   public ScheduleView create(Creation creation) {
     ScheduleSpec spec = creation.spec;
@@ -219,7 +219,10 @@ public final class Schedules {
                 new ScheduleRows.Listed(session, filter, page.payloads())));
   }
 
-  /** Changes the fields that the update sets. A resumed schedule catches up from its last slot. */
+  /**
+   * Changes the fields that the update sets. A schedule that is enabled again catches up on the
+   * slots since its pause.
+   */
   public ScheduleView update(
       String namespace, RunId id, ScheduleUpdate update, @Nullable UUID requestId) {
     limits.checkName("namespace", namespace);
@@ -331,7 +334,9 @@ public final class Schedules {
 
   private record Changed(Instant now, ScheduleView view) {}
 
-  /** Schedules the next tick of this server; other servers read it with their heartbeats. */
+  /**
+   * Schedules the next tick of this server. Other servers read the due time with their heartbeats.
+   */
   private ScheduleView notifyDue(Changed changed) {
     Instant next = changed.view.nextFireAt();
     if (changed.view.enabled() && next != null) {

@@ -11,7 +11,7 @@ import java.util.Map;
 /**
  * A cron expression: the set of local times at which it fires. Times are seconds since 1970 on a
  * local clock; this class does not know the time zone. Each field is a bit set, so that the next
- * time and the number of times between two need only a few word operations.
+ * time of a day, and the number of times in it, take only a few word operations.
  *
  * <p>Five fields are minute, hour, day of month, month and day of week. Six fields begin with
  * seconds; seven end with a year. When day of month and day of week are both restricted, a day that
@@ -104,8 +104,8 @@ final class Cron {
   }
 
   /**
-   * Returns whether the hours are listed without a star or step: these times fire once per day,
-   * also when clocks change.
+   * Returns whether the hours are listed without a star or step: then each of the times fires once
+   * per day, also when clocks change.
    */
   boolean hoursFixed() {
     return hoursFixed;

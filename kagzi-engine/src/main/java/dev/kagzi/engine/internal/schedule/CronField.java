@@ -42,7 +42,8 @@ enum CronField {
   }
 
   /**
-   * Returns whether the field is unrestricted. As in Unix cron, a field that begins with a star is.
+   * Returns whether the field is unrestricted: it begins with a star, as in Unix cron, or is a
+   * question mark.
    */
   static boolean isOpen(String text) {
     return text.startsWith("*") || text.equals("?");
@@ -79,8 +80,8 @@ enum CronField {
   }
 
   /**
-   * A range whose end is less than its start wraps around: SAT-MON, 22-2. Returns false for years,
-   * which cannot.
+   * Adds a range of values. A range whose end is less than its start wraps around: SAT-MON, 22-2.
+   * Returns false for such a range of years, which cannot wrap around.
    */
   private boolean fill(BitSet values, int from, int to, int step) {
     if (from > to && this == YEAR) {

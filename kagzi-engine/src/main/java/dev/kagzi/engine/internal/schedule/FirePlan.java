@@ -29,8 +29,9 @@ record FirePlan(List<Long> slots, long missed, long buffered, long next) {
 
   /**
    * Decides on at most {@code max} runs. If more slots are late than {@code maxCatchup} allows, the
-   * newest become runs and the others are counted as missed. Slots from {@code dueNowFrom} on are
-   * not late: they become runs even if {@code maxCatchup} is smaller, or 0.
+   * oldest are missed. Slots from {@code dueNowFrom} on are not late: {@code maxCatchup} does not
+   * apply to them, even if it is 0. The overlap policy decides which of the slots that are not
+   * missed become runs.
    */
   static FirePlan of(Due due, long now, long dueNowFrom, int max) {
     if (due.nextSlot > now) {
@@ -68,7 +69,7 @@ record FirePlan(List<Long> slots, long missed, long buffered, long next) {
 
   /**
    * Plans at most one run. If no run is open, the buffered slot or else the oldest due slot becomes
-   * a run. The next slot may be buffered, the others are missed.
+   * a run. With {@code BUFFER_ONE} the next slot is buffered, if none is. The others are missed.
    */
   private static FirePlan oneAtATime(Due due, long first, long kept, long skipped, long now) {
     List<Long> slots = new ArrayList<>();

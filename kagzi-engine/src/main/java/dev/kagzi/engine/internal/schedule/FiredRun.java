@@ -19,7 +19,7 @@ public record FiredRun(
 
   private record Destination(QueueName queue, TypeVersion type) {}
 
-  /** Publishes committed runs: one event per queue and type. */
+  /** Publishes committed runs: one due event per queue and type. */
   public static void publish(Collection<FiredRun> fired, RunEvents events) {
     Map<Destination, Long> destinations = new HashMap<>();
     for (FiredRun run : fired) {

@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/** Checks the values of schedules, and finds the slot from which a changed one fires. */
+/** Checks the values of schedules, and finds the next slot of a new or changed one. */
 public final class ScheduleChecks {
   private static final int MAX_CATCHUP_MAX = 1_000_000;
   private static final long JITTER_MS_MAX = Duration.ofDays(7).toMillis();
@@ -58,7 +58,10 @@ public final class ScheduleChecks {
     }
   }
 
-  /** Returns the next slot after a change: the requested one, or that of the new expression. */
+  /**
+   * Returns the next slot of a changed schedule: the requested one, the first of a new expression
+   * or time zone, or else the one that it had.
+   */
   public static long nextFire(
       ScheduleView before,
       ScheduleSpec spec,
@@ -83,10 +86,10 @@ public final class ScheduleChecks {
   }
 
   /**
-   * Returns the first slot from now on. An undecided slot that is due just now fires if the new
-   * expression matches it too.
+   * Returns the first slot after now. A slot of the last two seconds that is still undecided is
+   * returned instead, if the expression matches it.
    *
-   * @param decided the last slot before the undecided one; {@code Long.MAX_VALUE} if there is none
+   * @param decided the second before the undecided slot; {@code Long.MAX_VALUE} if there is none
    */
   public static long nextFire(ScheduleSpec spec, FireTimes slots, Instant now, long decided) {
     long second = now.getEpochSecond();

@@ -76,7 +76,10 @@ public final class ScheduleFirer implements AutoCloseable {
     this.shared = shared;
   }
 
-  /** Creates a second firer for another thread; it shares the budget of this one. */
+  /**
+   * Creates a second firer for another thread. It shares the budget, the window and the stop of
+   * this one.
+   */
   public ScheduleFirer helper() {
     return new ScheduleFirer(database, config, interval, events, shared);
   }
@@ -87,7 +90,8 @@ public final class ScheduleFirer implements AutoCloseable {
   }
 
   /**
-   * Fires all due schedules; returns the milliseconds until the next one, or null if there is none.
+   * Fires the due schedules. Returns the milliseconds until the next tick, or null if no schedule
+   * has a next slot.
    *
    * @param helpNeeded called when there is enough work for a helper
    */
@@ -156,7 +160,10 @@ public final class ScheduleFirer implements AutoCloseable {
     }
   }
 
-  /** Fires one by one after the database refused a batch, and postpones the refused template. */
+  /**
+   * Fires one template at a time, after the database refused a batch. Postpones the templates that
+   * it refuses again.
+   */
   private int oneByOne() throws SQLException {
     int fired = 0;
     for (RunId id : ScheduleTemplates.dueIds(session(), config.batch())) {

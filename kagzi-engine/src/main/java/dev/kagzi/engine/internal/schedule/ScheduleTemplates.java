@@ -12,7 +12,10 @@ import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Locks due templates and advances them. Times are seconds since 1970 by the database's clock. */
+/**
+ * Locks due templates and advances them. Slots are seconds since 1970; now is by the database's
+ * clock.
+ */
 public final class ScheduleTemplates {
   private static final String COLUMNS =
       """

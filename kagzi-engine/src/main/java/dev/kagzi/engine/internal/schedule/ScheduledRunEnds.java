@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Effects of the end of a schedule's run, in the transaction of the end: it is counted, and the
- * buffered slot becomes a run.
+ * Effects of the end of a schedule's run, in the transaction of the end: the end is counted, unless
+ * the run was cancelled, and the buffered slot becomes a run, unless another run is open.
  *
  * <p>The template's lock orders an end and a fire. A fire that holds the lock sees the run as open
  * and buffers its slot; the end, which gets the lock later, finds the slot. An end that holds the
@@ -71,7 +71,7 @@ public final class ScheduledRunEnds {
 
   private ScheduledRunEnds() {}
 
-  /** A status change of a schedule's run: it ended, or it continues after its end. */
+  /** A status change of a schedule's run: it ended, or it was resumed. */
   public record StatusChange(RunId schedule, RunStatus fromStatus, RunStatus toStatus) {
     private int count(Set<RunStatus> statuses) {
       return (statuses.contains(toStatus) ? 1 : 0) - (statuses.contains(fromStatus) ? 1 : 0);

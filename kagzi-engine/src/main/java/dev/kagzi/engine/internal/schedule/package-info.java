@@ -1,9 +1,10 @@
 /**
  * Runs that start by a cron expression. A schedule is a template row in {@code workflow_runs} with
- * {@code cron_expr} set; each of its slots becomes one run.
+ * {@code cron_expr} set; each of its slots becomes at most one run.
  *
- * <p>Invariant: the transaction that advances a template past a slot creates the slot's run or
- * counts it as missed, and holds the template's lock. So no server fires a slot twice or loses one.
+ * <p>Invariant: the transaction that advances a template past a slot holds the template's lock, and
+ * creates the slot's run, buffers the slot or counts it as missed. So no server fires a slot twice
+ * or loses one.
  *
  * <p>Owns {@code schedule_changes} and {@code schedule_counts}, and the templates in {@code
  * workflow_runs}. May know runs, namespaces and paging. Lock order: runs first, then templates.
