@@ -35,7 +35,7 @@ public record Caller(@Nullable Integer epoch, @Nullable WorkerId worker, Set<Wor
     return new Claim(run, epoch);
   }
 
-  /** Checks that the claim is held, and by this caller. */
+  /** Like {@link RunRow#fence}, but a claim that another caller holds is LOST. */
   public Fence fence(RunRow row, Claim claim) {
     Fence fence = row.fence(claim);
     return fence == Fence.HELD && !isHolder(row.lockedBy(), row, claim) ? Fence.LOST : fence;

@@ -50,7 +50,8 @@ public sealed interface Report {
   /**
    * An attempt of a step failed.
    *
-   * @param policy the step's own policy; null: that of the run or, if it has none, of the server
+   * @param policy the step's own policy; null: the one that was sent when the step began, else that
+   *     of the run, else that of the server
    * @param keepClaim other branches of the run continue, so the claim is kept during any delay
    */
   record StepFailed(

@@ -7,14 +7,17 @@ import dev.kagzi.engine.value.RunStatus;
 import java.time.Instant;
 import java.util.List;
 
-/** The result of a report. All of them are normal outcomes. */
+/** The result of a report. */
 public sealed interface ReportResult {
   /** The report is durable. {@code status} is the run's status after it. */
   record Accepted(RunStatus status) implements ReportResult {}
 
   record ChildAccepted(RunId child) implements ReportResult {}
 
-  /** The awaited steps that have ended. Without {@code claimKept} the claim has ended. */
+  /**
+   * The awaited steps that have ended, up to a byte limit. Without {@code claimKept} the claim has
+   * ended.
+   */
   record AwaitedSteps(List<RecordedStep> steps, boolean claimKept) implements ReportResult {
     public AwaitedSteps {
       steps = List.copyOf(steps);
@@ -35,7 +38,7 @@ public sealed interface ReportResult {
 
   /**
    * The sleep is recorded. If {@code claimKept}, the worker keeps the run and waits in memory;
-   * otherwise the run is suspended.
+   * otherwise the claim has ended.
    */
   record Sleeping(long remainingMs, boolean claimKept) implements ReportResult {}
 

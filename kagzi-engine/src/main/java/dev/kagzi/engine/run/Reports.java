@@ -80,8 +80,8 @@ public final class Reports {
   }
 
   /**
-   * An earlier refusal in the same branch of the run; in any branch for reports about the run
-   * itself.
+   * The refusal of an earlier report in the same branch, or in any branch if this report has no
+   * step key; null if there is none.
    */
   private static @Nullable Refusal refusedBefore(Map<String, Refusal> refused, Report report) {
     if (refused.isEmpty()) {
@@ -214,7 +214,7 @@ public final class Reports {
   }
 
   // Simple clients: one call per step or run. The step id contains the claim; other calls may name
-  // none.
+  // no claim.
 
   /**
    * Begins a step attempt. The result contains the recorded output, or the request to execute the
@@ -241,8 +241,8 @@ public final class Reports {
   }
 
   /**
-   * Records the result of a step that {@link #begin} opened. If the attempt already has a result,
-   * that result is kept and the call succeeds.
+   * Records the result of a step that {@link #begin} opened. If the attempt is already completed,
+   * its result is kept and the call succeeds.
    */
   public CompletableFuture<StepRef> completeStep(
       String namespace, StepRef ref, Payload output, Caller caller) {

@@ -24,9 +24,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Notifies callers that await the completion of runs. Completions on this server are delivered from
- * memory. Completions on other servers are read in batches after a server message, and every two
- * seconds in case a message was lost. Thread-safe.
+ * Notifies callers that await the completion of runs. The completion of a run that started and
+ * ended on this server is delivered from memory. Others are read in batches after a server message,
+ * and every two seconds in case a message was lost. Thread-safe.
  */
 public final class RunCompletions implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(RunCompletions.class);
@@ -34,8 +34,8 @@ public final class RunCompletions implements AutoCloseable {
   private static final long FALLBACK_READ_MS = 2_000;
 
   /**
-   * The status and result of the given runs. Outputs are read up to a sum of bytes, plus one; the
-   * other runs are marked {@code later} and have to be read again.
+   * The status and result of the given runs. Outputs are read up to a sum of bytes, including the
+   * one that exceeds it; the other runs are marked {@code later} and have to be read again.
    */
   public static final String SQL =
       """
@@ -202,7 +202,7 @@ public final class RunCompletions implements AutoCloseable {
     }
   }
 
-  /** Adds runs whose waiters were not read for a while, in case a server message was lost. */
+  /** Adds awaited runs that were not read for a while, in case a server message was lost. */
   private void addDueForFallback() {
     long now = System.nanoTime();
     waiters.forEach(

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Starts, cancels, retries and resumes runs. Thread-safe. {@link #retry} and {@link #startFor} may
- * read the database and block; the other methods only append to the journal.
+ * read the database and block; the other methods do not block.
  */
 public final class Runs {
   private final Database database;
@@ -192,7 +192,10 @@ public final class Runs {
     namespaces.requireEnabled(request.namespace());
   }
 
-  /** Runs with equal external ids share a shard, so that one unique index sees all of them. */
+  /**
+   * Runs with equal external ids share a shard, so that one unique index still sees all of them if
+   * runs are spread over databases later.
+   */
   private static void checkShard(StartRequest request) {
     if (request.runId() != null && !request.externalId().isEmpty()) {
       shard(request).require("run_id", request.runId(), "namespace and external_id");
@@ -254,7 +257,7 @@ public final class Runs {
   }
 
   /**
-   * Starts an ended run again as a new run, with the request of the first start. If the old run, or
+   * Starts an ended run again as a new run, with the request of its start. If the old run, or
    * another one with its external id, is active, that run is returned instead. Blocks.
    *
    * @param newId chosen by the caller to make the call idempotent; null for a new id
@@ -291,11 +294,13 @@ public final class Runs {
   /**
    * Resumes a failed run from its recorded steps. Failures that its code has caught stay final.
    * Refuses a run that caught a failure, compensated and then ended with that failure, because
-   * nothing is left to execute. Also refuses a run that was terminated.
+   * nothing is left to execute. Also refuses a run that was terminated, and a run whose external id
+   * another active run has.
    *
    * @param attempt the failed attempt, which makes the call idempotent; null: the current one
-   * @param force resumes in both cases: a terminated run continues, and in a run that failed by
-   *     itself all failed steps are executed again, even those whose failures were caught
+   * @param force resumes in the first two of these cases: a terminated run continues, and in a run
+   *     that failed by itself all failed steps are executed again, even those whose failures were
+   *     caught
    */
   public CompletableFuture<ResumeResult> resume(
       String namespace, RunId run, @Nullable Integer attempt, boolean force) {
