@@ -5,7 +5,7 @@ import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunStatus;
 import java.util.List;
 
-/** Receives the events of an attached stream. Engine threads call it, so it must not block. */
+/** Receives the events of an Attach stream. Engine threads call it, so it must not block. */
 public interface AttachListener {
   void attached();
 

@@ -1,6 +1,6 @@
 package dev.kagzi.engine.worker;
 
-/** An attached stream; the caller closes it when the connection breaks. */
+/** An open Attach stream; the caller closes it when the connection breaks. */
 public interface Attachment extends AutoCloseable {
   @Override
   void close();

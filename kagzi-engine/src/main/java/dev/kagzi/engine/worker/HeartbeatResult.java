@@ -6,7 +6,7 @@ import java.util.List;
 /**
  * The answer to a heartbeat.
  *
- * @param lost listed claims that it no longer holds
+ * @param lost listed claims that the worker no longer holds
  * @param cancelled listed claims whose runs were cancelled
  */
 public record HeartbeatResult(boolean shouldDrain, List<Claim> lost, List<Claim> cancelled) {

@@ -40,8 +40,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Registers, drains and deregisters workers. If a call names a namespace, the worker must belong to
- * it; null accepts any. Their heartbeats, Attach streams and deaths are in {@link Heartbeats},
- * {@link AttachStreams} and {@link Recovery}. Thread-safe.
+ * it; null accepts any. Heartbeats, Attach streams and the recovery of runs are in {@link
+ * Heartbeats}, {@link AttachStreams} and {@link Recovery}. Thread-safe.
  */
 public final class Workers implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Workers.class);
@@ -101,7 +101,7 @@ public final class Workers implements AutoCloseable {
 
   /**
    * Registers a worker. Every registration creates a new worker, but a repeated call with the same
-   * request id returns the first one.
+   * request id returns the first one, if it is not offline.
    *
    * @param requestId chosen by the worker, which can then safely repeat the call; null for none
    */
