@@ -4,8 +4,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Size limits. A request over a limit is refused as a whole, with the value and the limit in the
- * message; nothing is stored.
+ * Size limits. A request or report over a limit is refused, with the value and the limit in the
+ * message, and nothing of it is stored.
  *
  * @param payloadBytesWarn larger payloads are logged as a warning
  * @param payloadBytesMax data and metadata of one payload

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A refused request. The message for the caller contains the found and the expected value. Nothing
- * was stored.
+ * was stored, except that the outcome is unknown if the database failed.
  */
 public final class Refusal extends RuntimeException {
   private static final long serialVersionUID = 1L;
@@ -20,7 +20,7 @@ public final class Refusal extends RuntimeException {
     ALREADY_EXISTS,
     /** The request does not fit the current state. */
     FAILED_PRECONDITION,
-    /** The claim was lost, or the step has failed finally. */
+    /** The step has failed finally, or a reader of the history has stopped. */
     ABORTED,
     /** A limit is reached; a later try may succeed. */
     RESOURCE_EXHAUSTED,
@@ -117,8 +117,8 @@ public final class Refusal extends RuntimeException {
   }
 
   /**
-   * Cuts long values and escapes control characters and surrogates, which gRPC headers, logs and
-   * terminals cannot show.
+   * Cuts long values and escapes control characters and unpaired surrogates, which gRPC headers,
+   * logs and terminals cannot show.
    */
   public static String shorten(Object value) {
     String text = String.valueOf(value);

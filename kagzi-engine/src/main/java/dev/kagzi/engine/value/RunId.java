@@ -34,8 +34,8 @@ public record RunId(UUID value) implements Comparable<RunId> {
   }
 
   /**
-   * Derives an id from this one and a word. The result is always the same, with the same timestamp
-   * and in the same shard.
+   * Derives an id from this one and a word. The same word gives the same id. The derived id has the
+   * timestamp and the shard of this one.
    */
   public RunId derived(String word) {
     try {

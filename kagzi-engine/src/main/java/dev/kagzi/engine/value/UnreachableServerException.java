@@ -1,6 +1,6 @@
 package dev.kagzi.engine.value;
 
-/** The configured notifier does not reach a server that is alive on the database. */
+/** The configured notifier does not reach another server that uses the same database. */
 public final class UnreachableServerException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

@@ -64,13 +64,13 @@ public final class IdempotentCalls {
 
   /**
    * Inserts the call, or locks its row until the end of the transaction. Returns the answer that
-   * {@link #storeAnswer} stored; null for a new call.
+   * {@link #storeAnswer} stored; null if there is none.
    */
   public static @Nullable String begin(Session tx, IdempotentCall call) throws SQLException {
     if (tx.query(INSERT_SQL).bind(call.id()).bind(call.what()).update() > 0) {
       return null;
     }
-    // Absent only if it was purged since the insert: then the call counts as new.
+    // Absent only if the row was purged after the INSERT found it: then the call counts as new.
     Stored stored =
         tx.query(FIND_SQL)
             .bind(call.id())
@@ -94,7 +94,7 @@ public final class IdempotentCalls {
     return find(database, call).isPresent();
   }
 
-  /** Returns the answer that {@link #storeAnswer} stored, without a lock; null for a new call. */
+  /** Returns the answer that {@link #storeAnswer} stored, without a lock; null if there is none. */
   public static @Nullable String storedAnswer(Database database, IdempotentCall call) {
     return find(database, call).map(Stored::answer).orElse(null);
   }

@@ -26,8 +26,8 @@ import tools.jackson.core.json.JsonFactory;
  * versions share the rows during an upgrade.
  */
 public final class Json {
-  // Stored values of any size must be readable. Names come from users, so a table of
-  // canonical names would only grow.
+  // Stored values of any size must be readable. Names come from users, so a table of canonical
+  // names would only grow.
   private static final JsonFactory FACTORY =
       JsonFactory.builder()
           .disable(TokenStreamFactory.Feature.CANONICALIZE_PROPERTY_NAMES)

@@ -4,7 +4,7 @@ import java.util.Comparator;
 import java.util.Optional;
 import java.util.UUID;
 
-/** Order and parsing of UUIDs as PostgreSQL does it. */
+/** PostgreSQL's order of UUIDs, and strict parsing. */
 public final class Uuids {
   /** PostgreSQL's order of uuid values: unsigned, while Java's is signed. */
   public static final Comparator<UUID> ORDER =

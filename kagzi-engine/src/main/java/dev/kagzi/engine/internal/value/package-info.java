@@ -1,4 +1,4 @@
-/** Tools for the values: JSON, times as text, UUIDs. */
+/** Tools for values: JSON, times as text, UUIDs. */
 @NullMarked
 package dev.kagzi.engine.internal.value;
 
