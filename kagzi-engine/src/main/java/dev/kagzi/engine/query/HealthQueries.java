@@ -18,9 +18,9 @@ final class HealthQueries {
         FROM kagzi.workers
        WHERE status <> 'OFFLINE'""";
 
-  // Workers with the same types and versions on one queue are reported once, by the last of them. A
-  // version that an online worker serves does not wait; '*' is any version. Crashed runs that wait
-  // for their retry delay count as waiting.
+  // Workers with the same types and versions on one queue are reported once, by the last of them.
+  // Runs of a version that an online worker serves do not wait; '*' is any version. A run in its
+  // delay after a crash counts as waiting.
   static final String DEAD =
       """
       SELECT d.worker_id, d.namespace, d.task_queue, d.status,

@@ -51,8 +51,8 @@ final class RunQueries {
   private static final String NO_TEMPLATES =
       "   AND NOT (r.cron_expr IS NOT NULL AND r.status IN ('SCHEDULED', 'PAUSED'))";
 
-  // True for every run with one of these statuses. The explicit condition lets the planner use the
-  // claim index, which has only active runs: a few among millions of ended ones.
+  // ONLY_ACTIVE is true for every run with a status of ACTIVE. The explicit condition lets the
+  // planner use the claim index, which has only active runs: a few among millions of ended ones.
   private static final Set<RunStatus> ACTIVE =
       EnumSet.of(RunStatus.PENDING, RunStatus.RUNNING, RunStatus.SLEEPING);
   private static final Set<RunStatus> UNSUCCESSFUL =
@@ -60,7 +60,7 @@ final class RunQueries {
   private static final String ONLY_ACTIVE =
       "   AND r.available_at IS NOT NULL AND r.cron_expr IS NULL";
 
-  // The sum decides where the page ends. Omitted payloads are not read: only references to them
+  // The sum decides where the page ends. Omitted payloads are not read: only their TOAST references
   // pass through here.
   private static final String WITH_PAYLOADS =
       """
@@ -195,8 +195,8 @@ final class RunQueries {
   }
 
   /**
-   * Reads the first rows of each requested status, each sorted by its index. The first rows of the
-   * merged list are among them.
+   * Reads the first rows of each set of {@link #splitByIndex}, in the order of its index. The first
+   * rows of the merged list are among them.
    */
   private static SqlBuilder inOrder(
       RunFilter filter, @Nullable Cursor from, boolean forward, int rowsMax) {

@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param externalId the caller's id of the run; empty for none
  * @param input without its bytes if a list omitted them
  * @param output null until the run has completed, and for a run without output
- * @param attempts 1 at the start, incremented with every failure of the whole run
+ * @param attempts 1 at the start; each retry of the whole run by its policy, and each resume, adds
+ *     1
  * @param wakeUpAt when a run that waits for a time continues
  * @param crashes consecutive take-overs without a newly recorded step
  * @param epoch incremented with every claim

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param input without its bytes if a list omitted them
  * @param output null until the step has completed
  * @param runAttempt the attempt of the run that it belongs to
- * @param isFinal true for a failure that was returned to the workflow's code
+ * @param isFinal true for a failure that no retry follows in this attempt of the run
  * @param inputHash hash of the input for comparison at replay; null if it is not compared
  * @param dueAt when a sleep ends, or when the next attempt may run
  * @param progress progress that the step's code reported

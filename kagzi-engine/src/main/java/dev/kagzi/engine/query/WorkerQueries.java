@@ -32,8 +32,9 @@ final class WorkerQueries {
         FROM kagzi.workers w""";
 
   /**
-   * Counts the runs that the workers of one queue hold. There is no index by worker. Leases end
-   * within a known time, so the claim index finds the runs, version by version.
+   * Counts the runs that the workers of one queue hold. Only runs with a lease of their own have an
+   * index by worker. Other leases end within a known time, so the claim index finds their runs,
+   * version by version.
    */
   private static final String HELD_SQL =
       """
