@@ -16,7 +16,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Starts the threads without which a server does not work, and reports the first one that ends. A
+ * Creates the threads without which a server does not work, and reports the first one that ends. A
  * server without its writer or listener would accept calls and do nothing: it must be closed.
  * Thread-safe.
  *
@@ -36,7 +36,7 @@ public final class EssentialThreads implements AutoCloseable {
   private @Nullable Consumer<ThreadFailure> owner;
   private volatile boolean closed;
 
-  /** Creates a thread for a loop that runs until its owner closes. The caller starts it. */
+  /** Creates a thread for a loop that runs until this object is closed. The caller starts it. */
   public Thread loop(String name, Runnable loop) {
     return loop(name, loop, () -> false);
   }
@@ -129,7 +129,7 @@ public final class EssentialThreads implements AutoCloseable {
     return null;
   }
 
-  /** Reports a fatal error of a thread that is not essential. */
+  /** Reports a failure. Public for fatal errors of threads that this class did not create. */
   public void failed(String thread, @Nullable Throwable cause) {
     ThreadFailure first = failure(thread, cause);
     Consumer<ThreadFailure> called;
