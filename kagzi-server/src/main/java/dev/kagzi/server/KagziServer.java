@@ -54,8 +54,8 @@ public final class KagziServer implements AutoCloseable {
   }
 
   /**
-   * Starts a server and returns when it is ready: the database is migrated and both ports are open.
-   * If any of it fails, nothing is left running.
+   * Starts a server and returns when it is ready: the schema is up to date and the configured ports
+   * are open. If any of it fails, nothing is left running.
    *
    * @throws ServerStartException if a port is taken, the database is unreachable, or its schema
    *     does not match this server

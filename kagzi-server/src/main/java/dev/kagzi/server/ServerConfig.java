@@ -215,7 +215,7 @@ public record ServerConfig(
           host, grpcPort, httpPort, new ListenConfig.Access(token, tls, insecure));
     }
 
-    /** Returns the database configuration. */
+    /** Returns the database configuration. Fails if no URL is set. */
     public DatabaseConfig database() {
       if (dbUrl.isEmpty()) {
         throw new IllegalArgumentException(

@@ -16,9 +16,9 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * Every option of a server. Its key is the constant's name in lower case with dashes: its name in a
- * file, and with two dashes the flag. The variable is {@code KAGZI_} and the constant's name,
- * unless another name is given.
+ * Every option of a server. The key of an option is the constant's name in lower case with dashes.
+ * The key is its name in a file and, after two dashes, its flag; secrets have no flag. The variable
+ * is {@code KAGZI_} and the constant's name, unless another name is given.
  */
 public enum ServerOption {
   HOST(

@@ -22,7 +22,7 @@ public final class Settings {
 
   private record Pair(ServerOption low, ServerOption high) {}
 
-  /** The first of each pair must not exceed the second, or the server could not work. */
+  /** The first of each pair must not exceed the second; otherwise the two contradict each other. */
   private static final List<Pair> ORDERED =
       List.of(
           new Pair(

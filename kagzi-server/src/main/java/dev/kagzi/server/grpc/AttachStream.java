@@ -15,9 +15,10 @@ import java.util.concurrent.ArrayBlockingQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The stream that stays open as long as its worker lives. If it breaks, the engine assumes that the
- * worker died. A worker that does not read its events is disconnected, because it would not stop
- * runs that it must stop.
+ * The stream that stays open as long as its worker lives. If the stream breaks, and the worker
+ * neither attaches again nor sends a heartbeat soon, the engine assumes that the worker died. A
+ * worker that does not read its events is disconnected, because it would not stop runs that it must
+ * stop.
  */
 final class AttachStream implements AttachListener, OpenCalls.OpenCall {
   private static final int EVENTS_MAX = 10_000;
@@ -74,7 +75,7 @@ final class AttachStream implements AttachListener, OpenCalls.OpenCall {
     offer(ResponseMapper.stop(claims, status));
   }
 
-  // Dropped if the queue is full: workers also poll for results periodically.
+  // Dropped if the queue is full: workers also ask for results periodically.
   @Override
   public void childEnded(List<Claim> claims) {
     if (events.offer(ResponseMapper.childEnded(claims))) {

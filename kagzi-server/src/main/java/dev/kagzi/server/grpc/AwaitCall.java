@@ -15,8 +15,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call that waits for the end of one run. When the wait ends for any reason, the response is the
- * run's current state.
+ * A call that waits for the end of one run. When the run ends or the time is over, the response is
+ * the run's current state.
  */
 final class AwaitCall implements OpenCalls.OpenCall {
   private final GrpcContext context;

@@ -14,7 +14,7 @@ import java.util.function.Supplier;
 
 /** Starts many runs in one call. Each start has its own result, in the order of the request. */
 final class BulkStart {
-  // Each start takes more memory than its bytes on the wire.
+  // A start takes more memory than its bytes on the wire, so a limit of bytes alone is not enough.
   private static final int STARTS_MAX = 10_000;
 
   private BulkStart() {}

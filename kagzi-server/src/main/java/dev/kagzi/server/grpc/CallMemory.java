@@ -17,10 +17,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits the bytes that calls hold in memory: requests from their first byte to the end of their
- * call, responses until the client has taken them. Above the limit, calls are refused with
- * RESOURCE_EXHAUSTED. Small messages may exceed the limit by half, so that heartbeats and reports
- * continue while large calls are refused.
+ * Limits the bytes that calls hold in memory: requests from the network, from their first byte to
+ * the end of their call, and responses until the client has taken them. Above the limit, calls are
+ * refused with RESOURCE_EXHAUSTED. Small messages may exceed the limit by half, so that heartbeats
+ * and reports continue while large calls are refused.
  *
  * <p>A request counts from its first byte, not from its complete message: many concurrent callers
  * could otherwise fill memory with partial messages. Thread-safe.

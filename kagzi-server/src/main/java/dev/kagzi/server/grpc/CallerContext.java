@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Identifies the worker that makes a call: by the header {@code kagzi-worker-id}, if sent, and by
- * the workers that use the same connection. The handler reads it from the call's context, on the
- * thread that called it.
+ * the workers that use the same connection. A handler must read these on the thread that gRPC calls
+ * it on, because they are in the gRPC context.
  */
 final class CallerContext implements ServerInterceptor {
   private static final Metadata.Key<String> WORKER_ID =

@@ -22,7 +22,8 @@ import java.util.concurrent.TimeUnit;
  * connections hang; these report their failure to {@link EssentialThreads}.
  */
 final class EventLoops implements AutoCloseable {
-  // Accepts writes of threads that started them before they saw that the server has stopped.
+  // During this time the loops accept the last writes of threads that have not seen yet that the
+  // server has stopped.
   private static final long QUIET_MS = 200;
   private static final long CLOSE_MS_MAX = 5_000;
 

@@ -22,8 +22,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The only place that maps errors to gRPC: a {@code google.rpc.Status} whose details hold one
- * {@link ErrorDetail}. A {@link Refusal} is mapped as it is. Anything else is a bug or an outage:
- * the caller gets a reference, and the log has the stack trace under it.
+ * {@link ErrorDetail}. A {@link Refusal} is mapped as it is, unless its reason is INTERNAL.
+ * Anything else is a bug or an outage: the caller gets a reference, and the log has the stack trace
+ * under it.
  */
 final class GrpcErrors {
   private static final Logger log = LoggerFactory.getLogger(GrpcErrors.class);

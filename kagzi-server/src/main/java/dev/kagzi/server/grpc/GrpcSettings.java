@@ -4,7 +4,7 @@ import dev.kagzi.engine.config.MemoryConfig;
 import dev.kagzi.server.listen.ListenConfig;
 
 /**
- * How the gRPC server is reached.
+ * The settings of the gRPC server.
  *
  * @param inProcessName the name for callers in this process, with or without a port
  * @param version the server's version, as GetServerInfo reports it

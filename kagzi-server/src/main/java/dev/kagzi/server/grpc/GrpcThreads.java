@@ -21,8 +21,8 @@ record GrpcThreads(
   static GrpcThreads start(EssentialThreads threads) {
     int count = Math.clamp(Runtime.getRuntime().availableProcessors() / 2, 1, SENDERS_MAX);
     return new GrpcThreads(
-        // A stream is in this queue at most once, so the number of streams bounds it. After the
-        // pool's end there are no streams.
+        // A call is in this queue at most once, so the number of open calls bounds it. After its
+        // shutdown no call is open, so the pool may discard tasks.
         threads.pool("kagzi-sender", count),
         // Handlers do not block; the callers' flow control bounds this queue.
         threads.pool("kagzi-in-process", count),

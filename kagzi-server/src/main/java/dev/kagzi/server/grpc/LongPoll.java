@@ -17,11 +17,11 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A worker's call that waits for tasks. It ends once: with tasks, when the caller cancels, or when
- * the server stops. In the latter two cases the poll is cancelled in the engine. Tasks that still
- * arrive are released, so that they are not held by a worker that never received them. Tasks are
- * also released if the response was not sent completely: the call was cancelled or its deadline
- * passed, or the connection broke.
+ * A worker's call that waits for tasks. It ends once: with tasks or without, with an error, when
+ * the caller cancels, or when the server stops. In the last two cases the poll is cancelled in the
+ * engine. Tasks that still arrive are released, so that they are not held by a worker that never
+ * received them. Tasks are also released if the response was not sent completely: the call was
+ * cancelled or its deadline passed, or the connection broke.
  */
 final class LongPoll<M> implements OpenCalls.OpenCall {
   private static final long MARGIN_MS_MIN = 50;

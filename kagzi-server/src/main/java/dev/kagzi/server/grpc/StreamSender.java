@@ -27,7 +27,8 @@ final class StreamSender<M> {
   private volatile @Nullable StreamEnd ending;
   private boolean closed;
 
-  // How the stream ends: a null problem means success. With drain, the source is sent first.
+  // How the stream ends: a null problem means success. With drain, the remaining messages of the
+  // source are sent first.
   private record StreamEnd(@Nullable RuntimeException problem, boolean drain) {}
 
   /**
@@ -99,7 +100,10 @@ final class StreamSender<M> {
     }
   }
 
-  /** Returns true if the source is empty, false if the stream is not ready for more. */
+  /**
+   * Returns true if the source is empty, or if sending failed and closed the stream; false if the
+   * stream is not ready for more.
+   */
   private boolean sendWhileReady() {
     try {
       while (stream.isReady()) {

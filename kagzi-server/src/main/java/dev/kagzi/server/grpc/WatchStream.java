@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * One client's stream of run completions. Each watched run is answered once. Completions that
  * arrive while a message is being sent are combined in the next.
  *
- * <p>When the client has half-closed the stream, it completes after the last answer.
+ * <p>When the client has half-closed the stream, the stream completes after the last answer.
  */
 final class WatchStream implements StreamObserver<WatchWorkflowsRequest>, OpenCalls.OpenCall {
   static final int RUNS_MAX = 100_000;
@@ -152,8 +152,8 @@ final class WatchStream implements StreamObserver<WatchWorkflowsRequest>, OpenCa
     if (closed || open.get(run) != watched) {
       return;
     }
-    // Queue it before removing it from the open runs: otherwise the stream could complete in
-    // between.
+    // Queue the completion before the run is removed from the open ones: otherwise the stream could
+    // complete in between.
     queue.add(run, end);
     open.remove(run, watched);
     sender.wake();

@@ -15,7 +15,7 @@ import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.util.ssl.SslContextFactory;
 import org.jspecify.annotations.Nullable;
 
-/** Thread-safe. */
+/** The HTTP server. Thread-safe. */
 public final class HttpApi implements AutoCloseable {
   private static final int UNAVAILABLE = 503;
 

@@ -8,7 +8,7 @@ import io.javalin.http.Handler;
 import java.util.Optional;
 import java.util.Set;
 
-/** Accepts requests with token and certificate, and health checks without. */
+/** Requires the token and the client certificate that are configured, except for health checks. */
 final class HttpGuard implements Handler {
   private static final int UNAUTHORIZED = 401;
   private static final Set<String> OPEN = Set.of("/healthz", "/readyz");

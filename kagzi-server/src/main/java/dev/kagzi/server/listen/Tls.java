@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The server's certificate with its key, and the authorities of client certificates. */
 public final class Tls {
-  // The key stores never leave this process.
+  // The key stores never leave this process, so they need no password.
   private static final char[] NO_PASSWORD = {};
   private static final byte[] SAMPLE = "kagzi".getBytes(StandardCharsets.US_ASCII);
 
