@@ -221,7 +221,7 @@ final class Branches {
         .build();
   }
 
-  /** The recorded steps of the other branches are discarded. */
+  /** Runs the winner again and discards the recorded steps of the other branches. */
   private @Nullable Object replayWinner(String winner) {
     for (int i = 0; i < branches.size(); i++) {
       Branch<?> branch = branches.get(i);
@@ -271,7 +271,10 @@ final class Branches {
     running.forEach(each -> parent.state().stopBranch(each.thread, reason));
   }
 
-  /** Reads the group's own recorded step; returns the winner of a race, or null. */
+  /**
+   * Reads the group's own recorded step. Returns the winner of a race, or null if the branches must
+   * run; throws a recorded failure.
+   */
   private @Nullable String readRecorded(RecordedStep recorded, boolean race) {
     HistoryMismatch.requireKind(parent, recorded, StepKind.STEP_KIND_FUNCTION);
     switch (recorded.getResultCase()) {
@@ -307,8 +310,8 @@ final class Branches {
     }
   }
 
-  // Recorded as a failed step, so that a replay does not run the branches again but the next
-  // attempt of the run does.
+  // The failure is recorded as a failed step, so that a replay does not run the branches again but
+  // the next attempt of the run does.
   private BranchFailedException fail(Running failed, Throwable thrown) {
     stopAll("branch " + failed.branch.name() + " of " + key + " has failed");
     ErrorDetail error =

@@ -26,7 +26,10 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/** Starts and awaits the children of a run. Only the thread of its context may use it. */
+/**
+ * Starts and awaits the children of a run. Only the thread of its context may start children; every
+ * workflow thread of the run may await them.
+ */
 final class Children {
   private static final String STATUS = "status";
 
@@ -149,7 +152,8 @@ final class Children {
       if (acknowledgement != null) {
         ReportResult result = context.callingThread().await(acknowledgement);
         if (!result.hasAccepted()) {
-          // awaitDurable() checks the refused answer and stops the run.
+          // If this thread started the child, awaitDurable() stops the run for the reason in the
+          // answer.
           context.callingThread().awaitDurable();
           throw context.callingThread().end(new StopReason.StartOver());
         }

@@ -16,7 +16,8 @@ import java.util.function.Function;
 
 /**
  * Classifies an exception by the first known kind among it and its causes, outermost first. For
- * each of them, the application's classifier is used before the table. Thread-safe.
+ * each of them, the application's classifier is used before the table. A failed step, child or
+ * branch keeps its recorded kind. Thread-safe.
  */
 final class ErrorKinds {
   private static final EventLog log = EventLog.of(ErrorKinds.class);

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Turns an exception of user code into the error that is recorded. Always returns a storable error,
- * even if the exception, the classifier or the sanitizer throws. Thread-safe.
+ * even if a method of the exception, the classifier or the sanitizer throws. Thread-safe.
  */
 public final class FailureRecorder {
   private static final EventLog log = EventLog.of(FailureRecorder.class);
@@ -73,8 +73,8 @@ public final class FailureRecorder {
   }
 
   /**
-   * Returns the exception for the log. If a sanitizer is set, it has the recorded texts and the
-   * original stack traces, so that the log has no secrets that the sanitizer removed.
+   * Returns the exception for the log. If a sanitizer is set, this is a copy with the recorded
+   * texts and the original stack traces, so that the log has no secrets that the sanitizer removed.
    */
   Throwable loggable(Throwable thrown, ErrorDetail recorded) {
     if (sanitizer.equals(KEEP_ALL)) {
@@ -165,7 +165,7 @@ public final class FailureRecorder {
     };
   }
 
-  // Up to Exception, RuntimeException or Error, which a policy may name. Throwable is omitted.
+  // Includes Exception and Error, which a retry policy may name, but not Throwable.
   private static String supertypes(Class<?> type) {
     StringBuilder names = new StringBuilder();
     for (Class<?> each = type.getSuperclass();
@@ -230,7 +230,9 @@ public final class FailureRecorder {
         metadata);
   }
 
-  /** Replaces an exception in the log: the recorded text, which begins with its class. */
+  /**
+   * Replaces an exception in the log. Its message is the recorded text, with the original class.
+   */
   private static final class SanitizedException extends Exception {
     private static final long serialVersionUID = 1;
 

@@ -16,7 +16,9 @@ import org.jspecify.annotations.Nullable;
 final class History {
   private final Map<String, RecordedStep> steps;
 
-  /** Steps that have a position in the order of their claim, by scope. */
+  /**
+   * By scope, the steps whose order within their claim is known: {@link ReplayCheck#hasPosition}.
+   */
   private final Map<String, List<RecordedStep>> ordered = new HashMap<>();
 
   /** The keys that an earlier execution in this process asked for, by scope. */
@@ -32,7 +34,7 @@ final class History {
   /** Started children whose end the code has not received. */
   private final AtomicInteger children = new AtomicInteger();
 
-  /** Sleeps that branches are in; a stopped branch does not decrement this. */
+  /** Sleeps that have begun and not ended. The sleep of a stopped branch stays counted. */
   private final AtomicInteger sleeps = new AtomicInteger();
 
   History(Map<String, RecordedStep> recorded) {
@@ -62,7 +64,7 @@ final class History {
                 askedBefore.getOrDefault(scope, List.of())));
   }
 
-  /** Returns the keys that the code asked for, by scope. No workflow thread may be running. */
+  /** Returns the keys that the code asked for, by scope. No workflow thread may ask meanwhile. */
   Map<String, List<String>> asked() {
     Map<String, List<String>> asked = new HashMap<>();
     checks.forEach((scope, check) -> asked.put(scope, List.copyOf(check.asked())));
@@ -127,7 +129,10 @@ final class History {
     sleeps.decrementAndGet();
   }
 
-  /** Whether the history contains running steps that the code did not reach. */
+  /**
+   * Whether the code leaves open steps behind: recorded ones that it did not ask for, children that
+   * it did not await, or sleeps of stopped branches.
+   */
   boolean leavesOpenSteps() {
     return discardedOpen
         || children.get() > 0

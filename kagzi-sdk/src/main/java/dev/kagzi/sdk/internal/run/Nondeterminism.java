@@ -11,8 +11,9 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Handles workflow code that does not request its earlier steps again in a replay: it logs a
- * warning once per workflow type, or blocks the run. A mismatch that only recorded times show never
- * blocks, because a clock that was set back would block the run permanently. Thread-safe.
+ * warning once per workflow type and, if the worker is configured so, blocks the run. A mismatch
+ * that only recorded times show never blocks, because a clock that was set back would block the run
+ * permanently. Thread-safe.
  */
 public final class Nondeterminism {
   private static final EventLog log = EventLog.of(Nondeterminism.class);
@@ -26,7 +27,7 @@ public final class Nondeterminism {
   private final Set<String> warnedTypes = ConcurrentHashMap.newKeySet();
   private final EarlierExecutions earlier = new EarlierExecutions();
 
-  /** By run id. Other code may continue these runs, this code may not. */
+  /** Why runs were blocked, by run id. Other code may continue these runs, this code may not. */
   private final Map<String, String> blocked =
       Collections.synchronizedMap(
           new LinkedHashMap<>() {
@@ -47,8 +48,8 @@ public final class Nondeterminism {
   }
 
   /**
-   * Remembers the keys that a run asked for before it was parked. All their results are recorded,
-   * so the same code must ask for them again in a replay.
+   * Remembers the keys that a run asked for before it was parked. The same code must ask for them
+   * again in a replay.
    */
   void parked(Task task, Map<String, List<String>> asked) {
     earlier.remember(task.getRunId(), task.getAttempt(), asked);

@@ -31,7 +31,7 @@ final class ReplayCheck {
   /** Further keys of a scope are not compared with earlier executions. */
   static final int KEYS_MAX = 1_000;
 
-  /** Limits searches for a missing step, because code with many inserted steps is valid. */
+  /** Limits the searches for a missing step, which are slow: code with many new steps is valid. */
   private static final int SEARCHES_MAX = 100;
 
   private final List<RecordedStep> recorded;
@@ -39,7 +39,7 @@ final class ReplayCheck {
   private final List<String> before;
   private final List<String> asked = new ArrayList<>();
 
-  /** By claim, its last recorded step that the code has asked for. */
+  /** By epoch of a claim, the last of its recorded steps that the code has asked for. */
   private final Map<Integer, RecordedStep> lastOfClaim = new HashMap<>();
 
   /** Whether the code has received the same results so far as in the earlier execution. */
@@ -72,7 +72,9 @@ final class ReplayCheck {
     return asked;
   }
 
-  /** The kind is unspecified for branches, which record no step if they succeed. */
+  /**
+   * The kind is unspecified for a group of branches, which may have no recorded step of its own.
+   */
   @Nullable Mismatch ask(String key, StepKind kind, @Nullable RecordedStep step) {
     position++;
     if (asked.size() < KEYS_MAX) {

@@ -32,7 +32,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The context of one execution. Only its workflow thread may use it; others get an error. */
+/**
+ * The context of a run's main code or of one branch. A call by a thread that may not use it throws
+ * {@link ContextMisuseException}.
+ */
 final class RunContext implements WorkflowContext {
   private final RunHost host;
   private final Task task;
@@ -120,7 +123,7 @@ final class RunContext implements WorkflowContext {
     return scope + keys.next(name);
   }
 
-  /** The kind is unspecified for branches. */
+  /** Returns the recorded step, or null. The kind is unspecified for a group of branches. */
   @Nullable RecordedStep take(String key, StepKind kind) {
     RecordedStep recorded = history.take(key);
     ReplayObserver observer = host.settings().observer();

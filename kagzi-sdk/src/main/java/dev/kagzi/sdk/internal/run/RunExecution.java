@@ -65,8 +65,8 @@ public final class RunExecution {
     state.tick(nowNanos);
     WorkflowThread cutOff = state.cutOff(nowNanos);
     if (cutOff != null) {
-      // Recording a failure calls application code, which must not block the timer thread. Virtual
-      // threads may all be pinned by code that does not return.
+      // Recording a failure calls application code, which must not block the timer thread. The
+      // thread is not virtual: stuck code may pin all carriers of virtual threads.
       Thread.ofPlatform()
           .name("kagzi-cut-off")
           .daemon()
@@ -84,7 +84,8 @@ public final class RunExecution {
     return state.stuck(nowNanos) != null;
   }
 
-  // The run continues on another claim, with the next attempt or with the failure.
+  // Reports the timeout and gives up this claim, because its code does not return. The next claim
+  // executes the step's next attempt, or receives its final failure.
   private void reportCutOff(WorkflowThread workflowThread, long nowNanos) {
     RunningStep step = workflowThread.running();
     if (step == null) {
@@ -126,7 +127,10 @@ public final class RunExecution {
     state.stop(new StopReason.Lost());
   }
 
-  /** Releases the run and interrupts the code; false if it has ended or is about to. */
+  /**
+   * Releases the run and interrupts the code; false if the execution has stopped or sent its last
+   * report.
+   */
   public boolean release() {
     return state.release(this::releaseAnswered);
   }
@@ -135,7 +139,7 @@ public final class RunExecution {
     if (state.release(this::releaseAnswered)) {
       slotHolders.ended();
     } else if (!(state.stopReason() instanceof StopReason.Released)) {
-      // The claim was lost before the code started, so there is nothing to report.
+      // The claim was lost, or the deadline passed, before the code started: nothing to report.
       reportsEnded();
       slotHolders.ended();
     }
@@ -153,7 +157,7 @@ public final class RunExecution {
 
   private void executeCode() {
     try {
-      // While it waited for its slot, the deadline may have passed or the claim may be lost.
+      // While the run waited for its slot, its deadline may have passed or its claim may be lost.
       state.tick(System.nanoTime());
       main.check();
       RegisteredWorkflow<?, ?> code = requireCode();
@@ -228,7 +232,8 @@ public final class RunExecution {
     main.finish(state.item().setWorkflowDone(done).build(), this::endAnswered);
   }
 
-  // Interrupted code of a lost or released run may throw anything.
+  // Code that was interrupted because its run stopped may throw anything, so only the stop reason
+  // counts then.
   private void failOrConclude(Throwable thrown) {
     StopReason stopReason = state.stopReason();
     if (stopReason != null) {
@@ -299,7 +304,8 @@ public final class RunExecution {
             .write();
         reportsEnded();
       }
-      // The caller that released it or cut it off waits for the answers.
+      // The method that released the run or cut it off sends the last report and handles its
+      // answer.
       case StopReason.Released released -> {}
       case StopReason.CutOff cutOff -> {}
       case StopReason.Blocked(ErrorDetail why, Throwable cause) -> block(why, cause);
@@ -350,7 +356,8 @@ public final class RunExecution {
     }
   }
 
-  // An output that cannot be stored fails the run; a failure that cannot be stored blocks it.
+  // The server cannot store the output or the failure, so the run fails with this refusal instead.
+  // If that is refused too, the run is blocked.
   private void endRefused(ErrorDetail why) {
     if (why.getCode() == ErrorCode.ERROR_CODE_NOT_FOUND) {
       // The run was deleted: there is nothing to end.

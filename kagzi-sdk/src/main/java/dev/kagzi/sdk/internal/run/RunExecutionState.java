@@ -134,8 +134,8 @@ final class RunExecutionState {
   }
 
   /**
-   * Waits until {@code hasEnded} is true: a branch of this thread has ended and the caller has not
-   * processed its end.
+   * Waits until a branch of this thread has ended. Returns at once if {@code hasEnded} is true:
+   * there is an end that the caller has not processed yet.
    */
   void join(WorkflowThread workflowThread, BooleanSupplier hasEnded) {
     boolean interrupted = false;
@@ -240,7 +240,7 @@ final class RunExecutionState {
     }
   }
 
-  /** Requires the lock. All threads are suspended and find the stop reason when they wake. */
+  /** Requires the lock. All threads wait, and find the stop reason when they wake. */
   void endWithoutInterrupt(StopReason why) {
     if (!isOver()) {
       stopReason = why;
@@ -256,7 +256,10 @@ final class RunExecutionState {
         });
   }
 
-  /** Interrupts the code; false if the execution had stopped. Thread-safe. */
+  /**
+   * Stops the execution and interrupts its code; false if it had stopped or sent its last report.
+   * Thread-safe.
+   */
   boolean stop(StopReason why) {
     lock.lock();
     try {
@@ -306,7 +309,7 @@ final class RunExecutionState {
     }
   }
 
-  /** Sends the last report of a stopped execution, behind all held results. */
+  /** Sends the execution's last report, behind all held results. */
   void conclude(ReportItem item, ReportListener listener) {
     lock.lock();
     try {
@@ -332,7 +335,7 @@ final class RunExecutionState {
     lane.sendAll(items, listeners);
   }
 
-  /** Returns a thread whose code has ignored its interrupt; null if there is none. Thread-safe. */
+  /** Returns a thread whose code has ignored its interrupt for a second, or null. Thread-safe. */
   @Nullable WorkflowThread stuck(long nowNanos) {
     return Stream.concat(workflowThreads.stream(), leaving.stream())
         .filter(workflowThread -> workflowThread.ignoredNanos(nowNanos) > 0)
@@ -341,8 +344,9 @@ final class RunExecutionState {
   }
 
   /**
-   * Cuts off a step that has ignored its interrupt: its thread can write nothing more. Returns the
-   * step's workflow thread once, so that the caller reports the timeout. Thread-safe.
+   * Stops the execution if a step has timed out and ignores its interrupt, so that the step's
+   * result is discarded. Returns the step's workflow thread once, for the report of the timeout;
+   * otherwise null. Thread-safe.
    */
   @Nullable WorkflowThread cutOff(long nowNanos) {
     for (WorkflowThread workflowThread : workflowThreads) {
@@ -417,7 +421,7 @@ final class RunExecutionState {
     }
   }
 
-  // Checked without the lock, which workflow threads need far more often than this is due.
+  // Called without the lock: a tick is rarely due, and workflow threads need the lock often.
   private static boolean isTickDue(WorkflowThread workflowThread, long nowNanos) {
     RunningStep step = workflowThread.running();
     return workflowThread.isHeldLong(nowNanos)

@@ -31,7 +31,7 @@ public interface RunHost {
 
   ReportLane lane(Task task);
 
-  /** Fetches the recorded steps that did not fit into the task; throws the error of the call. */
+  /** Fetches all recorded steps if they did not fit into the task; throws the error of the call. */
   Iterator<GetHistoryResponse> history(Task task);
 
   /** How long a blocked run stays released; longer each time in a row. */

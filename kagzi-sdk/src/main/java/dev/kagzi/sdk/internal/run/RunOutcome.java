@@ -4,6 +4,9 @@ package dev.kagzi.sdk.internal.run;
 public enum RunOutcome {
   COMPLETED,
   FAILED,
-  /** Parked, lost, released or blocked: another claim continues, or none is needed. */
+  /**
+   * This execution did not end the run: the run was parked, lost, released or blocked, or will be
+   * retried.
+   */
   UNFINISHED
 }

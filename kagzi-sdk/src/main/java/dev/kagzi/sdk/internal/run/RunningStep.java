@@ -12,8 +12,8 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One attempt of a step while its code runs. Times are read without a lock; state changes under the
- * lock of the execution state.
+ * One attempt of a step while its code runs. Its thread sets the progress without a lock.
+ * Everything else changes under the lock of the execution state and is read without it.
  */
 final class RunningStep {
   private static final EventLog log = EventLog.of(RunningStep.class);
@@ -149,7 +149,7 @@ final class RunningStep {
     interrupted = true;
   }
 
-  /** The cause is how the step's code reacted to its interrupt. */
+  /** The cause is what the code threw after its interrupt, or shows where the code still is. */
   TimeoutException timeout(@Nullable Throwable thrown) {
     TimeoutException timeout =
         new TimeoutException("step %s timed out after %s".formatted(key, text(timeoutMs)));
@@ -174,7 +174,10 @@ final class RunningStep {
     return done.build();
   }
 
-  /** Keeps the claim for any delay if other branches are open. */
+  /**
+   * With {@code keepClaim}, the server does not release the run during the retry delay: other
+   * branches need it.
+   */
   ReportItem.StepFailed failed(ErrorDetail error, boolean keepClaim, long nowNanos) {
     ReportItem.StepFailed.Builder failed =
         ReportItem.StepFailed.newBuilder()

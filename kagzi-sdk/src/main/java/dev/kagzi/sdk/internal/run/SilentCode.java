@@ -6,14 +6,14 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Logs workflow code that neither ends nor uses its context for a long time: a blocking call or a
- * long computation outside of steps. Every replay repeats it, it has no timeout and is not
- * recorded. Only ticks use it.
+ * long computation outside of steps. Every replay repeats that work, which has no timeout and is
+ * not recorded. Only ticks use it.
  */
 final class SilentCode {
   private static final EventLog log = EventLog.of(SilentCode.class);
   private static final long SILENT_NANOS_MAX = TimeUnit.SECONDS.toNanos(5);
 
-  /** After a longer gap between ticks, the process was suspended: the silence is unknown. */
+  /** After a longer gap between ticks, the process was suspended. This time is no silence. */
   private static final long TICK_GAP_NANOS_MAX = TimeUnit.SECONDS.toNanos(1);
 
   private final Task task;

@@ -11,9 +11,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Durable sleeps. The server stores the wake time once and returns the remaining time. A recorded
- * sleep that is not over is requested again and keeps its wake time. Only its workflow thread may
- * use it.
+ * Durable sleeps. The server stores the wake time once and returns the remaining time. In a replay,
+ * a sleep that is not over keeps its wake time. Only its workflow thread may use it.
  */
 final class Sleeps {
   private final WorkflowThread workflowThread;
@@ -54,7 +53,8 @@ final class Sleeps {
   private void start(SleepStarted.Builder sleep, @Nullable RecordedStep recorded) {
     boolean alone = workflowThread.isAlone();
     if (!alone && recorded != null && recorded.hasSleepsMs()) {
-      // Every sleeping branch reaches this line each time the run continues; avoid a call for each.
+      // Use the recorded time: every sleeping branch comes here whenever the run continues, and a
+      // report of each would be expensive.
       workflowThread.awaitDurable();
       history.sleepBegan();
       workflowThread.suspendUntil(
@@ -83,7 +83,7 @@ final class Sleeps {
     }
   }
 
-  /** The worker itself records a sleep that was waited for in place. */
+  /** Returns the report that a sleep is over. The worker sends it if it kept the claim. */
   private ReportItem over(String key) {
     return workflowThread
         .item()

@@ -46,7 +46,7 @@ final class Steps {
   record Call(String name, String key, StepOptions options, Type type, StepCode<?> code) {}
 
   private sealed interface Outcome {
-    /** The value is decoded from the report, as in a replay. */
+    /** The value is decoded from the report's payload, so that it is the same as in a replay. */
     record Done(@Nullable Object value, ReportItem.StepDone report) implements Outcome {}
 
     record Failed(Throwable thrown, ErrorDetail error, ReportItem.StepFailed report)
@@ -179,7 +179,7 @@ final class Steps {
     }
     long nowNanos = System.nanoTime();
     workflowThread.stepEnds(step);
-    // An interrupted step throws; that is no failure of the step.
+    // If the run or the branch was stopped, what its interrupted step threw is no failure.
     workflowThread.check();
     if (recorded != null && !step.isExpired(nowNanos)) {
       return new Outcome.Done(recorded.value(), step.done(recorded.payload(), nowNanos));

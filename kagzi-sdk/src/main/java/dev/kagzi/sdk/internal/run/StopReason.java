@@ -8,7 +8,10 @@ sealed interface StopReason {
   /** The server has released the run until its sleep, retry delay or child is over. */
   record Parked() implements StopReason {}
 
-  /** Another worker holds the claim, or the run has ended, for example by a cancel. */
+  /**
+   * The claim has ended: the run was released, claimed again, or has ended, for example by a
+   * cancel.
+   */
   record Lost() implements StopReason {}
 
   /** The run's deadline has passed: the server ends it, and nothing more is reported here. */
@@ -27,7 +30,7 @@ sealed interface StopReason {
    */
   record Blocked(ErrorDetail why, @Nullable Throwable cause) implements StopReason {}
 
-  /** The code received a value that is not the recorded one: it starts over from the history. */
+  /** The code may have a value that is not the recorded one, so it starts over from the history. */
   record StartOver() implements StopReason {}
 
   /** The server refused a report of the run, so the run fails with that error. */

@@ -10,11 +10,12 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * The suspensions of a run's workflow threads. While one thread is busy, the run keeps its claim
- * and the others wait in place. When all wait for longer than a second, the run is released until
- * the earliest time, or until a child ends. Guarded by the lock of the execution state.
+ * and the others wait in place. When all wait, and no time that they wait for is less than a second
+ * away, the run is released until the earliest of these times or until awaited children end.
+ * Guarded by the lock of the execution state.
  */
 final class Suspensions {
-  /** Shorter waits keep the claim; the server does the same for runs without branches. */
+  /** Shorter waits keep the claim. For runs without branches, the server's short wait decides. */
   private static final long KEEP_CLAIM_NANOS_MAX = TimeUnit.SECONDS.toNanos(1);
 
   /** The server is asked for ended children this often, in case a notification was lost. */
@@ -178,12 +179,12 @@ final class Suspensions {
     }
   }
 
-  /** The notification of a child's end may be lost. Thread-safe. */
+  /** Whether to ask for ended children, because a notification may have been lost. Thread-safe. */
   boolean isChildQueryDue(long nowNanos) {
     return waitsForSteps && nowNanos - queriedNanos > QUERY_INTERVAL_NANOS;
   }
 
-  /** Asks the server which awaited children have ended, while other threads are busy. */
+  /** Asks the server which awaited children have ended. The run keeps its claim. */
   void queryEndedChildren() {
     queriedNanos = System.nanoTime();
     if (queryInFlight || releasing) {

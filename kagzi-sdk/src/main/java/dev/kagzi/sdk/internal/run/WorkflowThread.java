@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One thread of a run's execution: the main workflow code or a branch. Each has its own virtual
- * thread and its own last result that is not durable yet. Other threads change it only under the
- * lock of {@link RunExecutionState}. Methods must be called by this thread unless their comment
- * allows others.
+ * thread and its own held result. Only this thread executes steps, reports and waits. Other threads
+ * change it under the lock of {@link RunExecutionState}, except {@link #markBusy}, and may read it
+ * without the lock.
  */
 final class WorkflowThread {
   private static final EventLog log = EventLog.of(WorkflowThread.class);
@@ -26,7 +26,7 @@ final class WorkflowThread {
   /** A held result is sent after this time, even if the code has not reached its next step. */
   private static final long HOLD_NANOS_MAX = TimeUnit.MILLISECONDS.toNanos(20);
 
-  /** The server may refuse a larger result, so nothing is sent behind it. */
+  /** The server may refuse a larger result, so the next report waits for its answer. */
   private static final int HELD_BYTES_MAX = 256 << 10;
 
   /** Limit of reports that are sent but not acknowledged. */
@@ -56,7 +56,7 @@ final class WorkflowThread {
 
   private volatile @Nullable RunningStep running;
 
-  /** Whether this thread, or a branch of it, has executed something that was not recorded. */
+  /** Whether this thread, or a branch of it, has begun a step or sent a report. */
   private volatile boolean live;
 
   /** Null if the code was not interrupted, or has left the interrupted step. */
@@ -73,7 +73,7 @@ final class WorkflowThread {
 
   private volatile long usedContextNanos;
 
-  /** When a tick last saw it in a step or waiting. */
+  /** When a tick last saw it in a step, waiting or calling its context, or could not know. */
   private volatile long seenBusyNanos = System.nanoTime();
 
   private record Unacknowledged(ReportItem item, Acknowledgement acknowledgement) {}
@@ -173,7 +173,10 @@ final class WorkflowThread {
     return stopped;
   }
 
-  /** Stops the whole execution from inside. Never returns. */
+  /**
+   * Stops the whole execution, unless this branch is already stopped. Always throws; the result
+   * type allows {@code throw end(..)}.
+   */
   SuspendedError end(StopReason why) {
     if (!stopped) {
       state.end(this, why);
@@ -266,13 +269,18 @@ final class WorkflowThread {
     return running;
   }
 
-  /** 0 if it was not interrupted, or less than a second ago. Thread-safe. */
+  /**
+   * Returns how long the code has ignored its interrupt; 0 within the first second. Thread-safe.
+   */
   long ignoredNanos(long nowNanos) {
     Long since = interruptedNanos;
     return since == null || nowNanos - since < RETURN_NANOS_MAX ? 0 : nowNanos - since;
   }
 
-  /** Keeps a step's result; it is durable once {@link #awaitDurable} or a later report returns. */
+  /**
+   * Keeps a step's result until the next report. The result is durable once {@link #awaitDurable}
+   * or {@link #report} returns.
+   */
   void hold(ReportItem stepDone) {
     state.lock();
     try {
@@ -310,7 +318,11 @@ final class WorkflowThread {
     return result;
   }
 
-  /** Does not wait; later reports wait for the answer before the next effect. */
+  /**
+   * Sends a report. Does not wait for its answer, which the next {@link #awaitDurable} or {@link
+   * #report} checks. Waits for earlier answers if there are too many, or if the held result is
+   * large.
+   */
   Acknowledgement reportAsync(ReportItem item) {
     markLive();
     while (true) {
@@ -330,7 +342,10 @@ final class WorkflowThread {
     }
   }
 
-  /** Sends the run's last report. Does not wait: the listener receives the answer. */
+  /**
+   * Sends the run's last report once all earlier reports are answered. Does not wait for its
+   * answer, which the listener receives.
+   */
   void finish(ReportItem item, ReportListener listener) {
     sendAfterHeld(item, listener, true);
   }
@@ -419,7 +434,9 @@ final class WorkflowThread {
     return recorded.hasOutput() && recorded.getOutput().equals(own.getOutput());
   }
 
-  // A result that cannot be stored (too large) becomes a failure of its step, which the code sees.
+  // A step's result that cannot be stored, because it is too large, becomes a final failure of the
+  // step. The run starts over, so that its code receives this failure. Any other refused report
+  // fails the run.
   private SuspendedError failRefused(ReportItem item, ErrorDetail why) {
     if (!item.hasStepDone()) {
       throw end(new StopReason.Refused(ofChild(item, why).setNonRetryable(true).build()));
@@ -444,7 +461,7 @@ final class WorkflowThread {
         : why.toBuilder();
   }
 
-  /** Waits in place for the given time, independent of the other workflow threads. */
+  /** Waits for the given time. Unlike {@link #suspend}, never releases the run. */
   void waitInPlace(long delayMs) {
     Suspension suspension =
         Suspension.until(System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(delayMs));
@@ -460,7 +477,7 @@ final class WorkflowThread {
     }
   }
 
-  /** If all threads of the run are suspended for long, the run is released. */
+  /** Waits for the given time. If all threads of the run wait for long, the run is released. */
   void suspend(long delayMs) {
     suspendUntil(System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(delayMs));
   }
@@ -469,7 +486,7 @@ final class WorkflowThread {
     state.suspensions().await(this, Suspension.until(nanos));
   }
 
-  /** Suspends without end; when all are suspended, the run is released. */
+  /** Suspends this thread without end. When all threads of the run wait, the run is released. */
   SuspendedError suspendIndefinitely() {
     awaitDurable();
     suspendUntil(System.nanoTime() + INDEFINITE_NANOS);
