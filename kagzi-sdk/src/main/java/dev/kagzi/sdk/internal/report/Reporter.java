@@ -86,7 +86,7 @@ public final class Reporter extends BatchSender<Reporter.Report, ReportResponse,
     try {
       report.listener.answered(result);
     } catch (RuntimeException | Error e) {
-      // A failing listener must not keep the answers from the others.
+      // A failing listener must not keep the answers from the other listeners.
       log.error("the answer to a report could not be handled")
           .with("run", report.message.getRunId())
           .cause(e)

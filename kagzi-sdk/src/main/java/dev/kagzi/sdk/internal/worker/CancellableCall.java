@@ -6,7 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A call that may be cancelled at any time. gRPC throws if a call is cancelled between its creation
- * and its start; here it is then never started, or cancelled right after its start. Thread-safe.
+ * and its start; this class then does not start the call, or cancels it right after its start.
+ * Thread-safe.
  */
 abstract class CancellableCall<Q, A> implements ClientResponseObserver<Q, A> {
   private @Nullable ClientCallStreamObserver<Q> call;

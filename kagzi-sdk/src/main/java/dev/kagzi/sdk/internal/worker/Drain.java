@@ -19,7 +19,7 @@ import java.util.concurrent.locks.ReentrantLock;
 final class Drain {
   private static final EventLog log = EventLog.of(Drain.class);
 
-  /** Time for the server to complete the open poll with the tasks that it claimed for it. */
+  /** Time for the server to answer the open poll with the tasks that it claimed for this poll. */
   private static final long POLL_END_MS = 500;
 
   /** Time for the last reports, and for interrupted code to end. */

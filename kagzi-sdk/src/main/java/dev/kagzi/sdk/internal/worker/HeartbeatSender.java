@@ -12,7 +12,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends heartbeats with the claims that are being executed, at the interval that the server sets.
+ * Sends heartbeats with the claims that the worker holds, at the interval that the server sets.
  * Thread-safe.
  */
 final class HeartbeatSender {
@@ -42,8 +42,8 @@ final class HeartbeatSender {
   private String countedFor = "";
 
   /**
-   * Counts ended runs. After a new registration the count starts at 0: runs that the server already
-   * acknowledged are not counted again.
+   * Counts ended runs. After a new registration, heartbeats contain only the runs that no answered
+   * heartbeat has contained.
    */
   private static final class Count {
     private final AtomicLong total = new AtomicLong();
@@ -97,7 +97,7 @@ final class HeartbeatSender {
     }
   }
 
-  /** A call was rejected; the response to a heartbeat contains the reason. */
+  /** Sends a heartbeat after a rejected call, because the answer shows what the server expects. */
   void sendNow() {
     lock.lock();
     try {
@@ -122,7 +122,7 @@ final class HeartbeatSender {
     }
   }
 
-  // The deadline is the interval, so that a heartbeat without answer ends before the next one.
+  // A regular heartbeat has the interval as its deadline, so that it ends before the next one.
   private void send(long deadlineMs) {
     String workerId = owner.workerId();
     resetCountsFor(workerId);

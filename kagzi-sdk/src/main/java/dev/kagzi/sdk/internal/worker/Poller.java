@@ -62,7 +62,9 @@ final class Poller {
     this.owner = owner;
   }
 
-  /** Sends a poll, unless one is in flight or no slot is free. */
+  /**
+   * Sends a poll, unless enough polls are in flight, no slot is free, or the worker may not poll.
+   */
   void poll() {
     if (paused || (!hasLimits && !inFlight.isEmpty())) {
       return;

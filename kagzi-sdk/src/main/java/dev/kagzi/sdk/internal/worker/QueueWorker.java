@@ -32,7 +32,7 @@ final class QueueWorker
   private final Map<CodeKey, RegisteredWorkflow<?, ?>> codes = new HashMap<>();
   private final Map<String, RunExecution> claims = new ConcurrentHashMap<>();
 
-  /** All executions that hold a slot. Some of them have lost their claim. */
+  /** All executions that hold a slot or wait for one. Some of them have lost their claim. */
   private final Set<RunExecution> executions = ConcurrentHashMap.newKeySet();
 
   private final BlockedRuns blocked = new BlockedRuns();
@@ -140,7 +140,7 @@ final class QueueWorker
     return slots.waiting();
   }
 
-  /** Stops heartbeats, registration and polls. Called after the last run has ended. */
+  /** Stops heartbeats, registration and polls. Called at the end of the drain. */
   void close() {
     heartbeat.close();
     try {
@@ -155,8 +155,8 @@ final class QueueWorker
     for (Task task : tasks) {
       RunExecution held = claims.get(task.getRunId());
       if (held != null && held.epoch() >= task.getEpoch()) {
-        // A duplicate of the claim that is being executed, which a second execution would share, or
-        // an older claim that arrived late.
+        // The same claim again, or an older one that arrived late. Two executions of one claim
+        // would both report.
         continue;
       }
       RunExecution run = new RunExecution(this, task);

@@ -16,8 +16,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps a worker registered: registers it, again after the server lost it, and keeps the attached
- * stream open over which the server sends events. Thread-safe.
+ * Registers a worker, and registers it again if the server does not know it any more. Keeps the
+ * Attach stream open, over which the server sends events. Thread-safe.
  */
 final class WorkerSession {
   private static final EventLog log = EventLog.of(WorkerSession.class);
@@ -28,7 +28,9 @@ final class WorkerSession {
 
     void onEvent(AttachResponse event);
 
-    /** The server does not know the worker, or wants it to drain. */
+    /**
+     * The server rejected the Attach stream: it does not know the worker, or the worker is offline.
+     */
     void onRejected();
   }
 
@@ -89,7 +91,7 @@ final class WorkerSession {
     draining = true;
   }
 
-  /** Does nothing if a newer registration exists. */
+  /** Does nothing if this registration is not the current one, or if the worker drains. */
   void registerAgain(String staleWorkerId) {
     Attachment old;
     lock.lock();
@@ -133,7 +135,7 @@ final class WorkerSession {
     register(RequestIds.withId(request));
   }
 
-  /** A retry has the same request id: the server may have received the first. */
+  /** A retry has the same request id, because the server may have processed the first request. */
   private void register(RegisterRequest attempt) {
     connection
         .workers(CALL_DEADLINE_MS)
@@ -199,7 +201,7 @@ final class WorkerSession {
     next.start();
   }
 
-  /** One attached stream. When it breaks, another one is opened. */
+  /** One Attach stream. When it breaks, another one is opened. */
   private final class Attachment extends CancellableCall<AttachRequest, AttachResponse> {
     private final String attachedWorkerId;
     private volatile boolean attached;
