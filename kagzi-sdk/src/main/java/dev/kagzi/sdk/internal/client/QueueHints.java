@@ -7,12 +7,12 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Records on which queues this client's own workers serve each workflow type; a start without a
- * queue uses the only one.
+ * Records on which queues this client's own workers serve each workflow type. If there is exactly
+ * one, a start without a queue uses it.
  *
  * <p>Logs a warning when a start goes to a queue or type that this client's workers do not serve,
- * because that run would wait forever. This is the most common mistake in a first program, but it
- * may be intended, so each type and queue is logged once. Thread-safe.
+ * because that run waits forever if no other process serves it. This is the most common mistake in
+ * a first program, but it may be intended, so each type and queue is logged once. Thread-safe.
  */
 public final class QueueHints {
   private static final EventLog log = EventLog.of(QueueHints.class);

@@ -113,7 +113,7 @@ public final class RunCalls {
     }
   }
 
-  /** Waits until the caller's gRPC context ends, like a blocking call of gRPC. */
+  /** Waits at most until the caller's gRPC context ends, like a blocking call of gRPC. */
   private static <T> T awaitInContext(CompletableFuture<T> answer, Duration timeout)
       throws InterruptedException, ExecutionException, TimeoutException {
     Context context = Context.current();

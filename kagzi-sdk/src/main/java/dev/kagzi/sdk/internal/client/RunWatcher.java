@@ -26,7 +26,7 @@ public final class RunWatcher {
   /** With more watched runs than {@link #AT_ONCE_MAX}, requests are collected for this time. */
   private static final long BATCH_MS = 1;
 
-  // Collecting costs a caller that waits for one run after the other 0.7 ms of each.
+  // Collecting would cost a caller that waits for one run after the other 0.7 ms per run.
   private static final int AT_ONCE_MAX = 8;
 
   private final Connection connection;

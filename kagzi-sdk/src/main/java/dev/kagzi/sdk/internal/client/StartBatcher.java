@@ -26,7 +26,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** Sends the starts of a client, each until its call timeout. Thread-safe. */
+/** Sends the starts of a client, and retries each until the call timeout. Thread-safe. */
 public final class StartBatcher
     extends BatchSender<StartBatcher.Pending, StartWorkflowsResponse, StartResult> {
   private static final int CALL_STARTS_MAX = 500;
@@ -92,8 +92,9 @@ public final class StartBatcher
   }
 
   /**
-   * Fails starts that waited longer than the call timeout. The time is measured from the server's
-   * last answer, so a long queue that makes progress does not expire. One timer serves all starts.
+   * Fails starts that waited longer than the call timeout. The time counts from the call or, if
+   * later, from the server's last answer, so a long queue that makes progress does not expire. One
+   * timer serves all starts.
    */
   private void expire() {
     List<Pending> expired = new ArrayList<>();
@@ -141,7 +142,10 @@ public final class StartBatcher
         : RpcErrors.toException(connection.at("start"), reason);
   }
 
-  /** A retry of a start that the server could not write now finds out whether it was written. */
+  /**
+   * A start that the server could not write is sent again. The answer also shows whether it was
+   * written after all.
+   */
   @Override
   protected @Nullable Throwable temporaryRefusal(StartResult result) {
     ErrorDetail refused = result.getRefused();

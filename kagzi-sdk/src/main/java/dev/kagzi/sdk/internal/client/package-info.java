@@ -3,8 +3,8 @@
  *
  * <p>Invariant: under load neither costs one call per run. Starts that arrive while a call is in
  * flight share the next call. All awaited runs share one stream, which is reopened until every
- * awaited run has ended. Each start carries its own run id, so it can be sent again safely. Calls
- * run in the root gRPC context, so a cancelled caller does not cancel them.
+ * awaited run has ended. Each start carries its own run id, so it can be sent again safely. Both
+ * run in the root gRPC context, so a cancelled caller does not cancel what others share.
  *
  * <p>May depend on {@code wire} and the public package.
  */

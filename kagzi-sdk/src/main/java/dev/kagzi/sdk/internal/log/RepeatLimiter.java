@@ -13,7 +13,7 @@ public final class RepeatLimiter {
   private @Nullable String last;
   private long lastNanos;
 
-  /** Returns whether the reason differs from the last one, or was last logged a minute ago. */
+  /** Returns whether to log: the reason differs from the last one, or is older than a minute. */
   public synchronized boolean isNew(String reason) {
     long now = System.nanoTime();
     if (reason.equals(last) && now - lastNanos < AGAIN_NANOS) {

@@ -1,7 +1,7 @@
 /**
- * Logging of the SDK. All other packages log through {@link dev.kagzi.sdk.internal.log.EventLog},
- * so that the ids of an event are in its message under every log pattern. Depends on no other
- * package of the SDK.
+ * Logging of the SDK. All other packages log the SDK's events through {@link
+ * dev.kagzi.sdk.internal.log.EventLog}, so that the ids of an event are in its message under every
+ * log pattern. Depends on no other package of the SDK.
  */
 @NullMarked
 package dev.kagzi.sdk.internal.log;

@@ -14,7 +14,7 @@ public final class Backoff {
     this.nextMs = firstMs;
   }
 
-  /** Varied by 25 %, so that many clients do not retry at once. */
+  /** Returns the next delay, varied by up to 25 % so that many clients do not retry at once. */
   public long nextMs() {
     long delayMs = nextMs;
     nextMs = Math.min(maxMs, nextMs * 2);

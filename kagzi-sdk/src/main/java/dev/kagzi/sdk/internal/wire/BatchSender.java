@@ -9,9 +9,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends items in batches. A single item is sent immediately on the caller's thread; items that
- * arrive while calls are in flight share the next call. There is no timer, except for the pause
- * after a failed call. Thread-safe.
+ * Sends items in batches. An item is sent at once, on the caller's thread, unless two calls are in
+ * flight or sending pauses. Items that arrive meanwhile share the next call. There is no timer,
+ * except for the pause after a failed call. Thread-safe.
  *
  * @param <T> the items
  * @param <A> the response to a call
@@ -34,7 +34,7 @@ public abstract class BatchSender<T extends BatchSender.Item<T>, A, R> {
   /** Number of items that must be sent alone, because a call that contained them was refused. */
   private int sendAloneLeft;
 
-  /** The error of the latest call that is retried; null after a successful call. */
+  /** Why items of the latest call are sent again; null if none of them are. */
   private volatile @Nullable Throwable lastError;
 
   /** The error of items that were not sent when the sender was closed; null while it is open. */
@@ -48,8 +48,8 @@ public abstract class BatchSender<T extends BatchSender.Item<T>, A, R> {
   }
 
   /**
-   * Items that are sent in order: the next goes in the same call behind the previous one, or after
-   * that was answered. Guarded by the sender's lock.
+   * Items that are sent in order: each one goes behind the previous one in the same call, or in a
+   * later call after the previous one was answered. Guarded by the sender's lock.
    */
   public static final class Lane<T> {
     private final ArrayDeque<T> items = new ArrayDeque<>(2);
@@ -182,7 +182,7 @@ public abstract class BatchSender<T extends BatchSender.Item<T>, A, R> {
     }
   }
 
-  /** None if no call may or need be made now. */
+  /** Returns the items of the next call; none if no call may or need be made now. */
   private List<T> nextBatch() {
     List<T> batch = new ArrayList<>();
     lock.lock();

@@ -158,7 +158,7 @@ public final class Connection implements AutoCloseable {
   }
 
   /**
-   * Makes a blocking call and retries it while no server answers, up to the client's call timeout.
+   * Makes a blocking call and retries it after transient errors, up to the client's call timeout.
    * All tries have the same request id, so a retry after a lost answer has no second effect. The
    * call also ends with the caller's gRPC context.
    */
@@ -166,7 +166,7 @@ public final class Connection implements AutoCloseable {
     return call(method, request, callTimeout);
   }
 
-  /** Without a timeout; ends when the connection is closed. */
+  /** Like {@link #call}, but without a timeout; ends when the connection is closed. */
   public <Q, A> A callUntilAnswered(MethodDescriptor<Q, A> method, Q request) {
     return call(method, request, NO_TIMEOUT);
   }
@@ -221,7 +221,9 @@ public final class Connection implements AutoCloseable {
     return earlier != null ? earlier : noAnswer(method, timeout, error);
   }
 
-  /** Makes one round trip; returns the answer and the address that sent it. */
+  /**
+   * Makes a call, and one more if no server answered; returns the answer and its server's address.
+   */
   public <Q, A> Map.Entry<A, String> ask(
       MethodDescriptor<Q, A> method, Q request, Duration longest) {
     Duration within = untilDeadlineOfCaller(longest);

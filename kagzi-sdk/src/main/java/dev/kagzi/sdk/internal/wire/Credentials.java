@@ -9,7 +9,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/** Null for no token, for the JVM's authorities, and for no client certificate. */
+/**
+ * How a client authenticates. Null stands for no token, for the JVM's authorities ({@code ca}), and
+ * for no client certificate.
+ */
 public record Credentials(
     @Nullable String token, boolean tls, @Nullable Path ca, @Nullable Pair client) {
   private static final Metadata.Key<String> AUTHORIZATION =

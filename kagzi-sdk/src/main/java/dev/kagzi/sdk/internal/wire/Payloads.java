@@ -32,7 +32,7 @@ public final class Payloads {
   }
 
   /**
-   * Encodes the input of a run. Input that {@link #decodeInput} would reject is rejected here, so
+   * Encodes the input of a run. A type that {@link #decodeInput} cannot read is rejected here, so
    * that the caller gets an exception instead of a blocked run.
    */
   public Payload encodeInput(@Nullable Object value, Type type) {
@@ -93,8 +93,8 @@ public final class Payloads {
   }
 
   /**
-   * Checks that a value can be decoded again. Otherwise the run would be blocked permanently when
-   * it continues after a sleep or a crash. One check per type is enough.
+   * Checks that the first value of each type can be decoded again. Otherwise the code that reads it
+   * later would fail, and its run would be blocked permanently.
    */
   private static void checkReadable(
       @Nullable Object value,

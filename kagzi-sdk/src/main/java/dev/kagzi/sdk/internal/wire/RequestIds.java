@@ -22,7 +22,10 @@ public final class RequestIds {
 
   private RequestIds() {}
 
-  /** Returns the request with an id, if its type has an id field that is not set. */
+  /**
+   * Returns the request with a request id, and with an id for the run or schedule that it creates,
+   * where these fields exist and are not set.
+   */
   @SuppressWarnings("unchecked") // a builder makes messages of its own type
   public static <Q> Q withId(Q request) {
     if (!(request instanceof Message message)) {

@@ -8,9 +8,9 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 /**
- * Generates ids of runs and schedules. The last 16 bits of an id are its shard. It must be computed
- * from the external id, or copied from the schedule or run that the id belongs to; the server
- * refuses other ids.
+ * Generates ids of runs and schedules. The last 16 bits of an id are its shard. The shard is
+ * computed from the external id or the schedule's name, or copied from the schedule or run that the
+ * id belongs to; the server refuses other shards. Without any of these, the shard is random.
  */
 public final class RunIds {
   // Ids of the same millisecond must not differ in their last bits only: the shard replaces these.
