@@ -29,7 +29,7 @@ public final class AesGcmTransform implements PayloadTransform {
   private static final int NONCE_BYTES = 12;
   private static final int TAG_BITS = 128;
 
-  /** The key id is stored with each payload and as a prefix of each fingerprint. */
+  /** Limits the key id, because it is stored with each payload and in each fingerprint. */
   private static final int KEY_ID_LENGTH_MAX = 100;
 
   private final String keyId;

@@ -66,7 +66,9 @@ final class InputReader {
     this.mapper = builder.build();
   }
 
-  /** Jackson calls it only if no handler of the application accepts the problem. */
+  /**
+   * Adds a handler that Jackson calls only if no handler of the application accepts the problem.
+   */
   private static void addLastHandler(
       JsonMapper.Builder builder, DeserializationProblemHandler last) {
     List<DeserializationProblemHandler> handlers = new ArrayList<>();
@@ -237,7 +239,7 @@ final class InputReader {
       if (context.getAttribute(UNKNOWN_FIELDS) instanceof Set<?> unknown) {
         ((Set<String>) unknown).add(name);
       }
-      // Not handled: Jackson skips the value, as it does at a replay.
+      // Not handled here: Jackson then skips or rejects the field, as it does in a replay.
       return false;
     }
   }

@@ -251,7 +251,8 @@ public final class WorkerBuilder {
         .toList();
   }
 
-  // If no other workflow is registered, the handler is served on the worker's own queues.
+  // Serves the handler on all queues of the worker's workflows. Without other workflows, it is
+  // served on the worker's own queues or, if there are none, on the handler's queue.
   private void addToAll(
       Map<String, List<RegisteredWorkflow<?, ?>>> byQueue, RegisteredWorkflow<?, ?> handler) {
     if (byQueue.isEmpty()) {

@@ -19,7 +19,7 @@ import tools.jackson.databind.node.ObjectNode;
 public record HistoryFile(Workflow run, List<Step> steps) {
   private static final String FORMAT = "kagzi-history/1";
 
-  /** Equal for all steps of a run, or only known to the server that recorded them. */
+  /** Fields that the file omits: equal for all steps of a run, or only used by the server. */
   private static final Set<String> NOT_OF_A_STEP = Set.of("namespace", "step_id", "run_id");
 
   public HistoryFile {

@@ -37,7 +37,7 @@ record RecordedRun(Workflow run, List<Entry> entries) {
 
     /**
      * Whether the code asked for this step before the other, as far as times show. Steps of one
-     * report have the same time, but no step follows a sleep in the same report.
+     * report have the same time; a sleep is the last of them.
      */
     boolean precedes(Entry other) {
       int order = over.compareTo(other.began);

@@ -22,14 +22,14 @@ final class ReplayLane implements ReportLane {
   }
 
   sealed interface End {
-    /** It has not ended: it waits for something that is not recorded. */
+    /** The code has not ended: it waits for something that is not recorded. */
     record Waiting() implements End {}
 
     record Returned(Payload output) implements End {}
 
     record Threw(ErrorDetail error) implements End {}
 
-    /** It cannot continue with the recorded history. */
+    /** The code cannot continue with the recorded history. */
     record Blocked(ErrorDetail why) implements End {}
   }
 

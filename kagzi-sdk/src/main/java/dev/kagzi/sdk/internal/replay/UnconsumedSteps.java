@@ -22,7 +22,7 @@ final class UnconsumedSteps {
 
   private final Map<String, SortedSet<Entry>> own = new HashMap<>();
 
-  /** Steps of nested scopes included. */
+  /** By scope, its steps and those of nested scopes. */
   private final Map<String, SortedSet<Entry>> within = new HashMap<>();
 
   UnconsumedSteps(Collection<Entry> entries) {
@@ -50,9 +50,9 @@ final class UnconsumedSteps {
   }
 
   /**
-   * Returns the first step that is ordered before or after a step with this key, not parallel to
-   * it. The branches of the key's own group are excluded: their times equal the group's, to the
-   * millisecond.
+   * Returns the first step whose order relative to this key is known, because it is not in a
+   * parallel branch. The branches of the key's own group are excluded: their times equal the
+   * group's, to the millisecond.
    */
   @Nullable Entry firstAround(String key) {
     String branches = key + "[";

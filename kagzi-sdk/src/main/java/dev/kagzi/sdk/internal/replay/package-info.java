@@ -4,8 +4,8 @@
  * server.
  *
  * <p>{@code internal.run} executes the code as in a worker. A {@code ReplayObserver} compares the
- * steps that it asks for with the history. That is stricter than a live worker, which finds steps
- * by their keys and so accepts inserted, removed and moved steps.
+ * steps that the code asks for with the history. That is stricter than a live worker, which finds
+ * steps by their keys and so accepts inserted, removed and moved steps.
  *
  * <p>May know {@code run}, {@code report}, {@code history} and {@code wire}. Must not know clients
  * or workers.
