@@ -167,7 +167,8 @@ final class Crashes implements ClientInterceptor {
             trailers);
       }
 
-      // Must not block: threads of the engine write that the worker is offline.
+      // Does not wait for the engine, which marks the worker offline: this is a thread of the
+      // channel and must not block.
       private void crash(CutReport report, ReportResponse answered, Metadata trailers) {
         kill.apply(report.whole.getWorkerId())
             .whenComplete(

@@ -25,9 +25,9 @@ import java.util.concurrent.locks.LockSupport;
  * deadlines and leases follow it, because the server uses no other clock. {@code Instant.now()} in
  * the code under test is not affected.
  *
- * <p>Differences from a production server: every wait suspends the run regardless of its length,
- * retention deletes nothing, namespaces are created automatically, and PostgreSQL does not wait for
- * the disk. Thread-safe.
+ * <p>Differences from a production server: every wait of a run without branches suspends it,
+ * however short, retention deletes nothing, namespaces are created automatically, and PostgreSQL
+ * does not wait for the disk. Thread-safe.
  */
 public final class KagziEnv implements AutoCloseable {
   private static final long POLL_NANOS = TimeUnit.MICROSECONDS.toNanos(500);

@@ -27,10 +27,13 @@ import java.util.concurrent.TimeUnit;
 
 /** The database of one environment, with its movable clock. Thread-safe. */
 final class TestDatabase implements AutoCloseable {
-  /** A lost worker that has not registered again within this time was closed. */
+  /** A lost worker that has not registered again within this time counts as closed. */
   private static final long REGISTER_NANOS_MAX = TimeUnit.SECONDS.toNanos(5);
 
-  /** Few threads and connections, so that many tests share one PostgreSQL. */
+  /**
+   * Waits release their run, nothing is purged, and few threads and connections are used, so that
+   * many tests can share one PostgreSQL.
+   */
   private static final Map<ServerOption, String> SETTINGS =
       Map.of(
           ServerOption.SHORT_WAIT, "0s",
@@ -60,10 +63,10 @@ final class TestDatabase implements AutoCloseable {
       UPDATE kagzi.servers SET heartbeat_at = heartbeat_at + shift.by FROM shift
       """;
 
-  // Reads the current activity and the next due time in one statement, and so at one time: the
-  // clock keeps running, and anything due after one query is the next due of that query. Ignores a
-  // run held by an offline worker until its lease ends. Ignores the retries of blocked runs,
-  // because time does not unblock them.
+  // One statement reads the current activity and the next due time, both at the same moment: the
+  // clock keeps running, and something that becomes due between two statements would be missed. A
+  // run held by an offline worker is no activity until its lease ends. The delay of a blocked run
+  // is no due time, because time does not unblock it.
   private static final String LOOK =
       """
       WITH runs AS (
@@ -196,8 +199,8 @@ final class TestDatabase implements AutoCloseable {
 
   synchronized Activity activity() {
     List<String> busy = new ArrayList<>();
-    // Before the query: if a worker registered in between, the query would have seen no worker for
-    // its runs, and the worker would not be missed either.
+    // This comes before the query. After the query, a worker that registers in between would be
+    // missed twice: the query has not seen it, and it no longer counts as lost.
     lostSinceNanos
         .values()
         .removeIf(sinceNanos -> System.nanoTime() - sinceNanos > REGISTER_NANOS_MAX);
