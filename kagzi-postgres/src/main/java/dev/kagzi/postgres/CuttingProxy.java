@@ -173,7 +173,7 @@ public class CuttingProxy implements AutoCloseable {
           }
         }
       } catch (IOException broken) {
-        // Both sockets are closed below.
+        // Handled below, like the end of the stream.
       }
       // A stalled client is lost in the network: PostgreSQL must not notice.
       if (!stalled) {
@@ -220,7 +220,10 @@ public class CuttingProxy implements AutoCloseable {
     }
   }
 
-  /** All messages up to the point where PostgreSQL waits for the next request. */
+  /**
+   * Messages that are forwarded together: up to ReadyForQuery, or up to a message that the client
+   * may wait for before that.
+   */
   private static final class Answer {
     private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     private String tag = "";
@@ -244,8 +247,8 @@ public class CuttingProxy implements AutoCloseable {
         } else if (type == 'Z') {
           state = (char) body[0];
         }
-        // The client waits for these messages although they do not end an answer: forward them at
-        // once.
+        // The client may wait for R, A, N and E, although they do not end an answer: forward them
+        // at once.
       } while (type != 'Z' && type != 'R' && type != 'A' && type != 'N' && type != 'E');
     }
 

@@ -332,9 +332,9 @@ public final class EmbeddedPostgres implements AutoCloseable {
     }
 
     /**
-     * Retries a start that fails for a passing reason: the port was just taken, or processes of a
-     * killed server still hold its shared memory. On PostgreSQL 14 a process that waits for the
-     * statistics collector takes 10 s to notice.
+     * Retries a failed start, because the reason may pass: the port was just taken, or processes of
+     * a killed server still hold its shared memory. On PostgreSQL 14 a process that waits for the
+     * statistics collector takes 10 s to notice that its server was killed.
      */
     private Postmaster startWithRetries(
         ServerDirectory directory, Binaries binaries, Account account) throws IOException {

@@ -27,9 +27,9 @@ final class Postmaster {
    * empty string, the command.
    *
    * <p>The shell's standard input is a pipe that only this JVM holds: when it closes, the shell
-   * stops the server. It repeats the signal, because a server that has just started may not handle
-   * it yet. After a minute it uses SIGQUIT, which loses no committed data either. The shell prints
-   * the server's pid.
+   * stops the server. The shell repeats the signal, because a server that has just started may not
+   * handle it yet. After a minute the shell uses SIGQUIT, which loses no committed data either. The
+   * shell prints the server's pid.
    */
   private static final String WATCH =
       """
@@ -93,7 +93,7 @@ final class Postmaster {
     return ready ? Optional.of(started) : Optional.empty();
   }
 
-  /** How the server ends when this JVM has ended. */
+  /** How the shell ends the server, at {@link #stop} or when this JVM has ended. */
   enum Ending {
     /** Closes sessions, writes a checkpoint and keeps the folder. */
     KEEP,
@@ -126,8 +126,9 @@ final class Postmaster {
   }
 
   /**
-   * Ctrl-C in a terminal signals every process of the foreground group. PostgreSQL must not receive
-   * it: it would stop before its clients have finished.
+   * Returns a command prefix that starts a new session; empty if the machine has no such command.
+   * Ctrl-C in a terminal signals every process of the foreground group, and PostgreSQL would stop
+   * before its clients have finished.
    */
   private static List<String> ownSession() {
     if (Files.isExecutable(Path.of("/usr/bin/setsid"))) {
@@ -274,7 +275,10 @@ final class Postmaster {
     }
   }
 
-  /** Waits for the pid file too: a server deletes it last. */
+  /**
+   * Sends the signal and waits until the process has ended or has deleted its pid file, which a
+   * server does last.
+   */
   private static boolean stopped(ProcessHandle process, Path pidFile, String signal)
       throws IOException {
     Command.succeeds(List.of("kill", "-" + signal, Long.toString(process.pid())));

@@ -32,15 +32,15 @@ final class ServerDirectory implements AutoCloseable {
 
   private static final String LOCK = "server.lock";
 
-  // A mounted file system contains this folder from the beginning.
+  // The root of a mounted file system may contain this folder from the beginning.
   private static final String LOST_AND_FOUND = "lost+found";
 
   private static final Set<PosixFilePermission> OWNER_ONLY =
       PosixFilePermissions.fromString("rw-------");
 
   /**
-   * Folders owned by this JVM. The file lock does not exclude other users in the same process, and
-   * closing a second handle of the file would release it.
+   * Folders owned by this JVM. The file lock is for other processes only: closing a second handle
+   * of the file in this JVM would release the lock.
    */
   private static final Set<Path> OWNED = ConcurrentHashMap.newKeySet();
 
@@ -96,7 +96,7 @@ final class ServerDirectory implements AutoCloseable {
     FileChannel channel =
         FileChannel.open(
             file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
-    // Released with the channel, which this object holds.
+    // The lock is released when the channel is closed, in close().
     FileLock lock = channel.tryLock();
     if (lock == null) {
       channel.close();
