@@ -83,7 +83,9 @@ final class ClassArchiveTraining {
     }
   }
 
-  /** Commands wait for the training run, so it must not hang. */
+  /**
+   * Ends this JVM after that time: the launcher waits for the training run, so it must not hang.
+   */
   private static void endAfter(Duration time) {
     CountDownLatch never = new CountDownLatch(1);
     Thread.ofPlatform()

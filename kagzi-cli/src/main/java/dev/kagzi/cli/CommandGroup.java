@@ -10,7 +10,7 @@ abstract class CommandGroup implements Runnable {
 
   @Spec private CommandSpec spec = CommandSpec.create();
 
-  /** {@link ServerOptions#of} merges these with the options of parent commands. */
+  /** {@link ServerOptions#of} merges these with the options of parent command and subcommand. */
   @Mixin ServerOptions options = new ServerOptions();
 
   @Override

@@ -80,7 +80,7 @@ final class CommandTree {
     return new CommandTree(Set.of());
   }
 
-  /** Returns only the commands that these words name. */
+  /** Returns the commands that these words name, or all commands if the words ask for help. */
   static CommandTree of(String... words) {
     Set<String> all = new HashSet<>(Arrays.asList(words));
     return all.stream().anyMatch(HELP::contains) ? all() : new CommandTree(all);

@@ -185,7 +185,7 @@ final class DevCommand implements Callable<Integer> {
       throws Exception {
     postgres.onExit().get();
     if (!started.mayStop()) {
-      // A signal stops the process; the signal's thread halts this JVM.
+      // A signal has begun to stop the parts. Its thread halts this JVM afterwards.
       Thread.currentThread().join();
     }
     log.atError().addKeyValue("log", postgres.logFile()).log("postgres has ended by itself");

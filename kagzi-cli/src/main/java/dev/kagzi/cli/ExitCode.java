@@ -5,7 +5,7 @@ final class ExitCode {
 
   static final int DONE = 0;
 
-  /** The server refused the call, or it failed. */
+  /** The call was refused or failed, or the command had no effect. */
   static final int FAILED = 1;
 
   static final int USAGE = 2;

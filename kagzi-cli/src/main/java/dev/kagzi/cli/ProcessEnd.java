@@ -10,7 +10,7 @@ final class ProcessEnd {
   private ProcessEnd() {}
 
   /**
-   * Prints the reason and halts. A clean stop would wait for the thread that has ended;
+   * Prints the reason and halts. A clean stop might wait forever for work of the failed thread;
    * acknowledged data is already stored.
    */
   static void failed(Throwable why) {

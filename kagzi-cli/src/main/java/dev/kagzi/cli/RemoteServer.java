@@ -111,7 +111,10 @@ final class RemoteServer implements AutoCloseable {
         : schedule(nameOrId).getScheduleId();
   }
 
-  /** Finds a run by its run id or its external id, which may look like a run id. */
+  /**
+   * Returns the run id for a run id or an external id, which may look like a run id. Returns an
+   * unknown run id unchanged, so that the next call reports it.
+   */
   String runId(String run) {
     if (!UUID.matcher(run).matches()) {
       return call(() -> byExternalId(run));

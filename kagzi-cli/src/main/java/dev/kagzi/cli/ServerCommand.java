@@ -58,13 +58,14 @@ final class ServerCommand implements Callable<Integer> {
     Runtime.getRuntime().addShutdownHook(new Thread(started::stopBySignal, "stop"));
     stopWithLauncher(started);
     print(ready(config, server));
-    // Waits until a signal's thread halts this JVM.
+    // Waits until stopBySignal or a failure halts this JVM.
     new CountDownLatch(1).await();
     return 0;
   }
 
   /**
-   * Stops the server if the launcher that supervises it is killed; otherwise it would keep running.
+   * Stops the server when the launcher that supervises it has ended; otherwise the server would
+   * keep running.
    */
   private static void stopWithLauncher(StartedParts started) {
     Long pid = Long.getLong("kagzi.launcher");

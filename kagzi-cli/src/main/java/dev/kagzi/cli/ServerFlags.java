@@ -118,7 +118,7 @@ final class ServerFlags {
     }
   }
 
-  /** Rejects ports that are taken, in one line. */
+  /** Throws an error of one line if a port is taken. */
   static void checkPorts(ListenConfig listen) {
     try {
       listen.checkPorts();

@@ -131,7 +131,8 @@ final class WorkflowGet extends RemoteCommand {
 
   /**
    * Returns the version to retry a run with: the only served one, or the type's default if it is
-   * served. With several others, names alone do not show which one is right.
+   * served. Otherwise returns the placeholder VERSION, because the names do not show which one is
+   * right.
    */
   private static String wantedVersion(RemoteServer server, Workflow run, Set<String> served) {
     if (served.size() == 1) {

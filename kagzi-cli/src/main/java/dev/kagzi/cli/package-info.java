@@ -1,7 +1,7 @@
 /**
  * The command line. Each command is a class that declares its own usage; {@link dev.kagzi.cli.Main}
- * runs them. A command that calls a server is a {@link dev.kagzi.cli.RemoteCommand} in a {@link
- * dev.kagzi.cli.CommandGroup}.
+ * runs them. Most commands call a server: they extend {@link dev.kagzi.cli.RemoteCommand}. A {@link
+ * dev.kagzi.cli.CommandGroup} has subcommands.
  *
  * <p>Standard output has only the requested data, so that it can be piped; logs and errors go to
  * standard error. An expected failure is one line and an {@link dev.kagzi.cli.ExitCode}. A server
