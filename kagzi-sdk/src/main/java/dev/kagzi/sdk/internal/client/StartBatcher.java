@@ -125,7 +125,7 @@ public final class StartBatcher
     }
   }
 
-  // Under the lock.
+  // Requires the lock.
   private void expireIn(long nanos) {
     if (!expiryScheduled) {
       expiryScheduled = true;

@@ -13,7 +13,9 @@ public final class RepeatLimiter {
   private @Nullable String last;
   private long lastNanos;
 
-  /** Returns whether to log: the reason differs from the last one, or is older than a minute. */
+  /**
+   * Returns whether to log: the reason differs from the last logged one, or that was a minute ago.
+   */
   public synchronized boolean isNew(String reason) {
     long now = System.nanoTime();
     if (reason.equals(last) && now - lastNanos < AGAIN_NANOS) {

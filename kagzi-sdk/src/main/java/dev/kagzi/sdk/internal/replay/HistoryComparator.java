@@ -87,7 +87,7 @@ final class HistoryComparator implements ReplayObserver {
     return difference;
   }
 
-  /** The first recorded step that the code did not ask for before it ended. */
+  /** The first recorded step of the run's last attempt that the code did not ask for, or null. */
   synchronized @Nullable Entry missed() {
     return unconsumed.first();
   }

@@ -120,9 +120,9 @@ public final class Reporter extends BatchSender<Reporter.Report, ReportResponse,
   }
 
   /**
-   * Answers an item that makes its call fail. An invalid item is refused. An item that makes the
-   * server fail is dropped with its claim: the lease ends, and another claim retries. A run must
-   * not fail because of its server.
+   * Answers an item that makes its call fail. An invalid item is refused. If an item makes the
+   * server fail, the claim counts as lost: its lease ends, and the next claim tries again. A run
+   * must not fail because of its server.
    */
   @Override
   protected void failed(Report report, Throwable error) {

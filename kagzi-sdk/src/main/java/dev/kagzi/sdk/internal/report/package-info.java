@@ -4,7 +4,7 @@
  * <p>Guarantee: every item is answered, even if the server was down in between. Items of one run
  * are sent in order ({@link dev.kagzi.sdk.internal.wire.BatchSender}).
  *
- * <p>May know {@code wire}. Must not know what a step or a workflow is.
+ * <p>May depend on {@code wire} and {@code log}. Must not know what a step or a workflow is.
  */
 @NullMarked
 package dev.kagzi.sdk.internal.report;

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 final class Acknowledgement implements ReportListener {
   private final Thread waiter;
 
-  /** Further waiters; rare. */
+  /** Other threads that wait for the answer; usually none. */
   private volatile List<Thread> others = List.of();
 
   private volatile @Nullable ReportResult result;

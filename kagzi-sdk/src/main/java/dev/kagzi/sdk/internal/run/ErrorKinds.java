@@ -22,7 +22,7 @@ import java.util.function.Function;
 final class ErrorKinds {
   private static final EventLog log = EventLog.of(ErrorKinds.class);
 
-  /** Deeper causes add no information. */
+  /** Limits long chains of causes. */
   private static final int CAUSES_MAX = 20;
 
   // By name, since a runtime may lack the modules of some of these classes.

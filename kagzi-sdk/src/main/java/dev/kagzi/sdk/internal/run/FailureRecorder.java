@@ -40,7 +40,7 @@ public final class FailureRecorder {
   private static final int CAUSES_MAX = 10;
   private static final int NAME_BYTES_MAX = 500;
 
-  /** Limits what a sanitizer adds, so that the error fits into a report. */
+  /** Maximum number of entries: a sanitizer may add some, and the error must fit into a report. */
   private static final int METADATA_MAX = 40;
 
   private final ErrorSanitizer sanitizer;
@@ -90,15 +90,18 @@ public final class FailureRecorder {
     return new SanitizedException(failure.toString(), thrown.getStackTrace(), cause);
   }
 
-  // A run that a step's failure ended shows the step's own error, which retry policies compare. It
-  // was sanitized when the step failed.
+  // If a step's failure ends the run, the run records the step's own error, which retry policies
+  // compare. The error was sanitized when the step failed.
   private static ErrorDetail recordedBefore(WorkFailedException failed) {
     ErrorDetail.Builder error = ProtoMapper.error(failed.failure());
     stepOf(failed).ifPresent(step -> error.putMetadata("step", step));
     return error.build();
   }
 
-  /** For branches, the step within the failed branch; empty if the branch's own code threw. */
+  /**
+   * Returns the failed step; for branches, the step within the failed branch. Empty if the branch's
+   * own code threw.
+   */
   private static Optional<String> stepOf(WorkFailedException failed) {
     return switch (failed) {
       case StepFailedException step -> Optional.of(step.step());
@@ -156,7 +159,7 @@ public final class FailureRecorder {
     return metadata;
   }
 
-  /** Errors of the SDK have a stable code. */
+  /** Returns the stable code of an error of the SDK; null for other errors. */
   private static @Nullable String code(Throwable thrown) {
     return switch (thrown) {
       case KagziException known -> known.code();

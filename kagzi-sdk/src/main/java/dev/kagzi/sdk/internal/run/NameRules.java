@@ -29,7 +29,9 @@ public final class NameRules {
     return name;
   }
 
-  /** Step names must not contain the characters that separate the parts of a step key. */
+  /**
+   * Step names must not contain the characters that separate the parts of step keys and step ids.
+   */
   static String checkStep(String name) {
     check("step name", name);
     for (int i = 0; i < name.length(); i++) {

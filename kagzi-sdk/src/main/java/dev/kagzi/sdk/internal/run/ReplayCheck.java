@@ -73,7 +73,8 @@ final class ReplayCheck {
   }
 
   /**
-   * The kind is unspecified for a group of branches, which may have no recorded step of its own.
+   * Compares a request for a step; returns a mismatch, or null. The kind is unspecified for a group
+   * of branches, which may have no recorded step of its own.
    */
   @Nullable Mismatch ask(String key, StepKind kind, @Nullable RecordedStep step) {
     position++;
@@ -131,7 +132,10 @@ final class ReplayCheck {
     return mismatch;
   }
 
-  /** Returns a step that the same claim recorded between the two and the code has not asked for. */
+  /**
+   * Returns a step that the same claim recorded between {@code last} and {@code step}, and that the
+   * code has not asked for; null if there is none.
+   */
   private @Nullable RecordedStep missedBefore(RecordedStep step, @Nullable RecordedStep last) {
     if (++searches > SEARCHES_MAX) {
       return null;

@@ -79,7 +79,7 @@ public final class RunExecution {
     silent.tick(state, nowNanos);
   }
 
-  /** Whether the code was interrupted and has not returned for a while. */
+  /** Whether the code was interrupted and has not returned for a second. */
   public boolean isStuck(long nowNanos) {
     return state.stuck(nowNanos) != null;
   }

@@ -41,7 +41,7 @@ final class RunningStep {
 
   private volatile long reportedNanos;
 
-  /** The default applies to a step without its own timeout; 0 for none. */
+  /** The default timeout applies to a step without its own; 0: no default. */
   RunningStep(String key, int attempt, StepOptions options, long defaultTimeoutMs) {
     this.key = key;
     this.attempt = attempt;
@@ -132,7 +132,7 @@ final class RunningStep {
     return reportedStarted;
   }
 
-  /** Whether the attempt has timed out; its result no longer counts. */
+  /** Whether the attempt has timed out; then its result no longer counts. */
   boolean isExpired(long nowNanos) {
     return timeoutMs > 0 && nowNanos - startedNanos >= TimeUnit.MILLISECONDS.toNanos(timeoutMs);
   }

@@ -42,7 +42,8 @@ final class SilentCode {
   private void warnUnlessInside(WorkflowThread workflowThread, long nowNanos) {
     StackTraceElement[] stack = workflowThread.thread().getStackTrace();
     if (stack.length == 0 || isInside(stack)) {
-      // The thread has not started, or waits for an answer of the server.
+      // The thread has not started, or is in a call of its context, for example until the server
+      // answers.
       workflowThread.markBusy(nowNanos);
       return;
     }
@@ -65,7 +66,7 @@ final class SilentCode {
       String type = frame.getClassName();
       boolean context =
           type.startsWith(RunContext.class.getName()) || type.startsWith(Children.class.getName());
-      // A lambda of the context calls the code of a branch.
+      // A lambda calls the code of a branch. That code is not inside a call of its own context.
       if (context && !frame.getMethodName().startsWith("lambda$")) {
         return true;
       }

@@ -3,7 +3,7 @@ package dev.kagzi.sdk.internal.run;
 import dev.kagzi.sdk.Retry;
 import org.jspecify.annotations.Nullable;
 
-/** Null and 0 stand for the policy and the timeout of the run or the server. */
+/** A null policy and a timeout of 0 stand for those of the run or the server. */
 record StepOptions(@Nullable Retry retry, long timeoutMs, @Nullable StepInput input) {
   static final StepOptions NONE = new StepOptions(null, 0, null);
 

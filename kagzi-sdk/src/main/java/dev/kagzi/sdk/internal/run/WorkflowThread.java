@@ -43,7 +43,9 @@ final class WorkflowThread {
   private final Thread thread;
   private final @Nullable WorkflowThread parent;
 
-  /** The branch was stopped because its result is no longer needed; nothing of it is reported. */
+  /**
+   * The branch was stopped because its result is no longer needed; nothing more of it is reported.
+   */
   private volatile boolean stopped;
 
   /** The last step's result, not yet handed to the reporter. */
@@ -51,7 +53,7 @@ final class WorkflowThread {
 
   private volatile long heldNanos;
 
-  /** Handed to the reporter; the answers are not checked yet. */
+  /** Reports that were handed to the reporter and whose answers are not checked yet. */
   private final ArrayDeque<Unacknowledged> unacknowledged = new ArrayDeque<>(2);
 
   private volatile @Nullable RunningStep running;
@@ -59,21 +61,24 @@ final class WorkflowThread {
   /** Whether this thread, or a branch of it, has begun a step or sent a report. */
   private volatile boolean live;
 
-  /** Null if the code was not interrupted, or has left the interrupted step. */
+  /** When the code was interrupted; null if it was not, or has left the interrupted step. */
   private volatile @Nullable Long interruptedNanos;
 
-  /** What it is suspended on; guarded by the lock of the execution state. */
+  /** What this thread waits for; guarded by the lock of the execution state. */
   volatile @Nullable Suspension suspension;
 
-  /** Whether it waits for a branch; guarded by the lock of the execution state. */
+  /** Whether this thread waits for a branch; guarded by the lock of the execution state. */
   volatile boolean joining;
 
-  /** Whether application code is on the thread, calls of its context included. */
+  /** Whether this thread executes workflow code, calls of its context included. */
   private volatile boolean inCode;
 
   private volatile long usedContextNanos;
 
-  /** When a tick last saw it in a step, waiting or calling its context, or could not know. */
+  /**
+   * When a tick last saw this thread in a step, waiting or in a call of its context; also set after
+   * a gap between ticks.
+   */
   private volatile long seenBusyNanos = System.nanoTime();
 
   private record Unacknowledged(ReportItem item, Acknowledgement acknowledgement) {}
@@ -115,7 +120,6 @@ final class WorkflowThread {
     usedContextNanos = System.nanoTime();
   }
 
-  /** Thread-safe. */
   boolean isInStepOrWait() {
     return running != null || suspension != null || joining;
   }
@@ -124,7 +128,7 @@ final class WorkflowThread {
     seenBusyNanos = nowNanos;
   }
 
-  /** How long its code has neither ended nor used its context, as far as ticks have seen. */
+  /** How long the code has neither ended nor used its context, as far as ticks have seen. */
   long silentNanos(long nowNanos) {
     return inCode ? Math.min(nowNanos - usedContextNanos, nowNanos - seenBusyNanos) : 0;
   }
@@ -188,7 +192,7 @@ final class WorkflowThread {
     return state.isAlone();
   }
 
-  // Under the lock of the execution state, by any thread:
+  // Any thread may call the methods from here to sendHeld, under the lock of the execution state.
 
   void stop(long nowNanos) {
     stopped = true;

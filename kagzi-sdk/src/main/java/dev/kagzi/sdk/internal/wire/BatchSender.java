@@ -145,7 +145,8 @@ public abstract class BatchSender<T extends BatchSender.Item<T>, A, R> {
     return lastError;
   }
 
-  // gRPC reports a message over the size limit with the status code of an overloaded server.
+  // gRPC reports a message over the size limit with the status code of an overloaded server, so the
+  // item's size is checked too.
   protected final boolean isTooLarge(List<T> batch, Throwable error) {
     return batch.size() == 1
         && batch.getFirst().bytes > CALL_BYTES_MAX

@@ -59,7 +59,7 @@ public final class Connection implements AutoCloseable {
     this(channel, channel, addresses, namespace, callTimeout);
   }
 
-  /** The channel is closed with the connection; {@code calls} also has the interceptors. */
+  /** The channel is closed with the connection; {@code calls} is that channel with interceptors. */
   public Connection(
       ManagedChannel channel,
       Channel calls,
