@@ -157,7 +157,7 @@ final class Crashes implements ClientInterceptor {
         }
       }
 
-      // The worker received no response and sends the whole report again.
+      // The worker receives an error, so it sends the whole report again.
       private void notRecorded(CutReport report, Status status, Metadata trailers) {
         if (!status.isOk()) {
           plan(report.step);

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Replays history files. */
+/** Replays history files, and throws a difference as {@link AssertionError}. */
 final class HistoryFiles {
   private final Replayer replayer;
 
