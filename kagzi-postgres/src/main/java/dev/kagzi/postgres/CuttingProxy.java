@@ -25,9 +25,9 @@ import java.util.regex.Pattern;
 
 /**
  * A TCP proxy for tests, between a client and PostgreSQL. It breaks the connection after PostgreSQL
- * has committed and before its answer arrives. It parses only the needed part of the protocol. An
- * answer ends with ReadyForQuery, which contains the transaction state, and CommandComplete
- * contains the command tag. Thread-safe.
+ * has committed and before the answer reaches the client. It parses only the needed part of the
+ * protocol. An answer ends with ReadyForQuery, which contains the transaction state, and
+ * CommandComplete contains the command tag. Thread-safe.
  */
 public class CuttingProxy implements AutoCloseable {
   private static final Pattern ADDRESS =

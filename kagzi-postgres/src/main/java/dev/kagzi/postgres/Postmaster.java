@@ -201,7 +201,10 @@ final class Postmaster {
     }
   }
 
-  /** Waits in spite of an interrupt, which is restored for the caller. */
+  /**
+   * Returns whether the shell has ended within this time. An interrupt does not end the wait, and
+   * is restored for the caller.
+   */
   private boolean ended(long amount, TimeUnit unit) {
     boolean interrupted = false;
     long deadline = System.nanoTime() + unit.toNanos(amount);

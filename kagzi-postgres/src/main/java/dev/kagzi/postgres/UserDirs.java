@@ -8,7 +8,7 @@ final class UserDirs {
 
   private UserDirs() {}
 
-  /** For files that can be recreated. */
+  /** Returns the directory for files that can be recreated. */
   static Path cache(Account account) {
     if (account.isNobody()) {
       return Path.of("/var/cache/kagzi");
@@ -16,7 +16,7 @@ final class UserDirs {
     return xdg("XDG_CACHE_HOME", isMac() ? "Library/Caches" : ".cache").resolve("kagzi");
   }
 
-  /** For files that must not be lost. */
+  /** Returns the directory for files that must not be lost. */
   static Path data(Account account) {
     if (account.isNobody()) {
       return Path.of("/var/lib/kagzi");
