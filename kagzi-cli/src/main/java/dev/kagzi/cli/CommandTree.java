@@ -11,9 +11,9 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
 /**
- * The commands and their subcommands. Creating one takes milliseconds, and there are about forty,
- * so only the commands that a command line names are created. Help, and a command line without a
- * command, creates all.
+ * The commands and their subcommands. Creating a command takes milliseconds, and there are about
+ * forty, so only the commands that a command line names are created. Help, and a command line
+ * without a command, creates all.
  */
 final class CommandTree {
   private static final Map<Class<?>, List<Class<?>>> SUBCOMMANDS =

@@ -18,7 +18,7 @@ import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** The entry point: runs a command and returns its exit code. */
+/** The entry point: runs a command and ends the JVM with its exit code. */
 @Command(
     name = "kagzi",
     description = "Durable workflows for Java on PostgreSQL.",

@@ -19,7 +19,7 @@ import picocli.CommandLine.Parameters;
     footer = {"", "Exit code 5: the run did not complete, or not in time."})
 final class WorkflowResult extends RemoteCommand {
 
-  // Below the deadline after which a call counts as unanswered.
+  // Less than the deadline of a call in RemoteServer.
   private static final long WAIT_MS_MAX = 5_000;
   private static final long AWAY_MS = 1_000;
 
