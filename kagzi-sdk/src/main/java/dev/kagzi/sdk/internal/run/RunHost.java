@@ -34,7 +34,7 @@ public interface RunHost {
   /** Fetches all recorded steps if they did not fit into the task; throws the error of the call. */
   Iterator<GetHistoryResponse> history(Task task);
 
-  /** How long a blocked run stays released; longer each time in a row. */
+  /** How long a blocked run stays released; longer each time that this worker blocks it. */
   long blockedDelayMs(String runId);
 
   /** Called when the claim is gone, even if the code still runs: stop renewing it. */
