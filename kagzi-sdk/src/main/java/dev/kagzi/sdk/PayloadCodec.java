@@ -25,9 +25,10 @@ public interface PayloadCodec {
   @Nullable Object decode(Encoded payload, Type type);
 
   /**
-   * Decodes the input of a run that has not begun. Override it to check new inputs more strictly
-   * than {@link #decode}, which must still read values that older versions of the code recorded. By
-   * default, both do the same.
+   * Decodes the input of a run that has no recorded step. A client also calls it with the first
+   * input of each type that it starts runs with, to reject types that workers cannot decode.
+   * Override it to check new inputs more strictly than {@link #decode}, which must still read
+   * values that older versions of the code recorded. By default, both do the same.
    */
   default @Nullable Object decodeInput(Encoded payload, Type type) {
     return decode(payload, type);

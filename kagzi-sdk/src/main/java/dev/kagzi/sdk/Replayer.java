@@ -18,8 +18,10 @@ import java.util.Objects;
  * }</pre>
  *
  * <p>The code must request the recorded steps in the recorded order, with the same kind, name and,
- * where set, {@linkplain StepBuilder#input input}. It must end as the run did. The code of an
- * unfinished run may continue after the end of its history.
+ * where set, {@linkplain StepBuilder#input input}. If the run completed, the code must return an
+ * equal result. If the run failed by an exception of its code, the code must throw. All other runs
+ * are open or were ended from outside, for example by a cancel or a timeout: their code may
+ * continue after the end of the history.
  *
  * <p>This is stricter than a worker, which finds steps by name and therefore tolerates some
  * changes. Not thread-safe.

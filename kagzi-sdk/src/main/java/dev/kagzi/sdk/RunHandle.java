@@ -99,7 +99,8 @@ public final class RunHandle<O> {
   /**
    * Cancels the run. It ends immediately as CANCELLED, and its code is interrupted if a worker is
    * executing it. Its {@code catch} blocks cannot execute further steps, so it cannot compensate.
-   * Its children are cancelled, too. No failure handler is started.
+   * Its children are cancelled, too, except {@linkplain ChildBuilder#startDetached detached} ones
+   * and runs that its steps started with a client. No failure handler is started.
    *
    * @return true if this or an earlier call cancelled the run; false if it had already ended in
    *     another way
@@ -110,7 +111,9 @@ public final class RunHandle<O> {
 
   /**
    * Ends the run immediately as FAILED with the given reason as its error. Its code is interrupted
-   * and cannot compensate. Its children are terminated, too. No failure handler is started.
+   * and cannot compensate. Its children are terminated, too, except {@linkplain
+   * ChildBuilder#startDetached detached} ones and runs that its steps started with a client. No
+   * failure handler is started.
    *
    * @return true if this call, or an earlier call with the same reason, terminated the run; false
    *     if it had already ended in another way

@@ -203,7 +203,8 @@ public final class WorkflowStarter<I, O> {
    * @throws RunExistsException if the id is used and {@link IdConflict#REJECT} is set, or if the
    *     run with this id is of another type
    * @throws ServerUnavailableException if no server answered in time
-   * @throws PayloadException if the input cannot be encoded, or a worker could not decode it
+   * @throws PayloadException if the input cannot be encoded; also if it cannot be decoded again,
+   *     which is checked for the first input of each type
    * @throws WaitInterruptedException if the thread is interrupted; the run may still start
    * @throws IllegalStateException if {@link #ifExists} is set without an {@link #id}
    */

@@ -227,7 +227,12 @@ public record ServerConfig(
       return unsafeDatabase ? database.unsafe() : database;
     }
 
-    /** Returns the finished configuration. */
+    /**
+     * Returns the configuration.
+     *
+     * @throws IllegalArgumentException if a value is invalid, no database URL is set, or a host
+     *     that others can reach has neither a token nor mutual TLS nor {@code insecure}
+     */
     public ServerConfig build() {
       return new ServerConfig(
           listen(), database(), engine, migrateOnStart, reflection, closeTimeout, onFailure);

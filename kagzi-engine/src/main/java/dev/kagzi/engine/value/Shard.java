@@ -38,9 +38,9 @@ public record Shard(int bits) {
   }
 
   /**
-   * Refuses an id that a caller chose in another shard.
+   * Throws a {@link Refusal} if the run id that a caller chose is not in this shard.
    *
-   * @param source what the shard is computed from
+   * @param source what this shard is computed from, for the message
    */
   public void require(String field, RunId id, String source) {
     if (!id.shard().equals(this)) {

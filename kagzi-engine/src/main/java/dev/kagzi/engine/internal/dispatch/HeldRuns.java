@@ -14,9 +14,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Finds the runs that a worker holds. Only runs with their own lease have an index by worker. All
- * other leases end within the server's lease time, so a short range of the claim index contains
- * their runs.
+ * Finds the runs that a worker holds. An index by worker exists only for runs whose start sets the
+ * length of their lease ({@code heartbeat_timeout_ms}). The leases of all other runs end within the
+ * server's lease time, so the query finds them in a short range of the claim index.
  */
 public final class HeldRuns {
   public static final String SQL =

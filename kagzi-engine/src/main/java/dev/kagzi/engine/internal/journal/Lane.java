@@ -194,7 +194,7 @@ final class Lane<W extends Write<?>> {
       effects.ifPresent(done -> settle(List.of(write), done));
       return effects.isPresent();
     } catch (SQLException e) {
-      // The parts were refused like the whole: the caller logs it once.
+      // If PostgreSQL refused the data again (SPLIT), the caller logs the first error.
       if (SqlErrors.remedy(e) != SqlErrors.Remedy.SPLIT) {
         database.logFailure(name, e, session);
       }

@@ -3,14 +3,19 @@ package dev.kagzi.engine.internal.schedule;
 import java.time.Duration;
 
 /**
- * Decides which slots are on time: those at most two seconds old when firing begins, and all that
- * become due while it continues. A large number of slots due at once must not make the last of them
- * late.
+ * Decides which slots are on time, and which are due now. A window begins when firing begins, and
+ * the age of a slot is measured at that time, even if the slot is fired later. So a large number of
+ * slots due at once does not make the last of them late.
  *
- * <p>Slots at most one coordinator interval old are due now: they become runs regardless of the
- * catch-up limit. The window stays open over rounds ({@link ScheduleFirer#fireDue}) that fail or
- * find schedules locked, unless nothing was done for ten seconds. Seconds are since 1970, by the
- * database's clock. Thread-safe.
+ * <ul>
+ *   <li>On time: at most two seconds old, or due after the window began.
+ *   <li>Due now: at most one coordinator interval old, or on time. {@code max_catchup} does not
+ *       apply to these slots.
+ * </ul>
+ *
+ * <p>The window ends when a round ({@link ScheduleFirer#fireDue}) leaves no slot that is due now,
+ * or after ten seconds without a batch. So it continues after a round that fails or finds schedules
+ * locked. Seconds are since 1970, by the database's clock. Thread-safe.
  */
 final class OnTime {
   static final long SECONDS = 2;

@@ -361,8 +361,12 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
   }
 
   /**
-   * Renews held claims that need it. Adds claims that are not held to {@code lost} or {@code
-   * cancelled}. Returns the claims whose runs were locked.
+   * Renews the held claims whose lease is short, or whose worker has registered again. If a claim
+   * is not held any more, adds it to {@code cancelled} if its run was cancelled, and otherwise to
+   * {@code lost}.
+   *
+   * @return claims that were not renewed because their runs are locked; the lanes of these runs
+   *     must renew them
    */
   private List<Renewal> renew(
       Session tx,
@@ -403,9 +407,8 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
                 .bindUuids(due, r -> r.worker.value())
                 .bindNullableLongs(due, Renewal::untilUs)
                 .list(row -> new RunId(row.uuid("run_id"))));
-    // A limit is set only for claims about which the worker has made no call. If their run is
-    // locked, its lane need not renew the lease: the lock is probably that of a first call, and the
-    // next heartbeat renews the lease.
+    // Claims with an untilUs are left out: the worker has made no call about them yet. If such a
+    // run is locked, this is probably by the first call, and the next heartbeat renews the lease.
     return due.stream()
         .filter(r -> r.untilUs == null && !renewed.contains(r.claim.runId()))
         .toList();

@@ -50,7 +50,10 @@ public final class RunWatcher {
     int waiters;
   }
 
-  /** The future completes on a gRPC thread, so its callbacks must not block. */
+  /**
+   * The future completes on a gRPC thread, or in {@link #close} on the thread of its caller. So its
+   * callbacks must not block.
+   */
   public CompletableFuture<WorkflowEnd> watch(String runId) {
     lock.lock();
     try {

@@ -32,7 +32,7 @@ final class RunExecutionState {
   private final ReentrantLock lock = new ReentrantLock();
   private final Suspensions suspensions = new Suspensions(this);
 
-  /** Open threads whose results count. */
+  /** Threads that have not ended and were not stopped. */
   private final Set<WorkflowThread> workflowThreads = ConcurrentHashMap.newKeySet();
 
   /** Stopped threads whose code has not returned yet. */

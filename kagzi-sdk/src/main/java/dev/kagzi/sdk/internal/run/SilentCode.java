@@ -13,7 +13,7 @@ final class SilentCode {
   private static final EventLog log = EventLog.of(SilentCode.class);
   private static final long SILENT_NANOS_MAX = TimeUnit.SECONDS.toNanos(5);
 
-  /** After a longer gap between ticks, the process was suspended. This time is no silence. */
+  /** A longer gap between ticks means that the process was suspended. The gap is not silence. */
   private static final long TICK_GAP_NANOS_MAX = TimeUnit.SECONDS.toNanos(1);
 
   private final Task task;

@@ -17,8 +17,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * One thread of a run's execution: the main workflow code or a branch. Each has its own virtual
  * thread and its own held result. Only this thread executes steps, reports and waits. Other threads
- * change it under the lock of {@link RunExecutionState}, except {@link #markBusy}, and may read it
- * without the lock.
+ * may read its state without a lock, and change it under the lock of {@link RunExecutionState}.
+ * They set two fields without the lock: ticks set {@code seenBusyNanos}, and branches of this
+ * thread set {@code live}.
  */
 final class WorkflowThread {
   private static final EventLog log = EventLog.of(WorkflowThread.class);
