@@ -35,7 +35,7 @@ public final class TestReports {
       long timeoutMs,
       @Nullable RetryPolicy policy) {
     return new Report.StepStarted(
-        claim, stepKey, attempt, kind, input, ranMs, timeoutMs, policy, "", null);
+        claim, stepKey, attempt, kind, input, ranMs * 1_000, timeoutMs, policy, "", null);
   }
 
   public static Report.StepDone done(
@@ -46,7 +46,7 @@ public final class TestReports {
       @Nullable Payload input,
       Payload output,
       long ranMs) {
-    return new Report.StepDone(claim, stepKey, attempt, kind, input, output, ranMs, "");
+    return new Report.StepDone(claim, stepKey, attempt, kind, input, output, ranMs * 1_000, "");
   }
 
   public static Report.StepFailed failed(
@@ -59,7 +59,7 @@ public final class TestReports {
       boolean keepClaim,
       long ranMs) {
     return new Report.StepFailed(
-        claim, stepKey, attempt, input, failure, policy, keepClaim, ranMs, "", null);
+        claim, stepKey, attempt, input, failure, policy, keepClaim, ranMs * 1_000, "", null);
   }
 
   public static Report.Done ended(Claim claim, @Nullable Payload output) {

@@ -542,7 +542,8 @@ class WorkflowTest extends FakeServerTest {
         .filteredOn(item -> item.hasStepStarted())
         .singleElement()
         .satisfies(
-            item -> assertThat(item.getStepStarted().getRunningMs()).isGreaterThanOrEqualTo(200));
+            item ->
+                assertThat(item.getStepStarted().getRunningUs()).isGreaterThanOrEqualTo(200_000));
   }
 
   @Test

@@ -28,6 +28,7 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -103,7 +104,7 @@ class StepFieldsTest {
                       .setKind(StepKind.STEP_KIND_FUNCTION)
                       .setInput(payload("\"in\""))
                       .setInputHash("hash")
-                      .setRunningMs(5_000)
+                      .setRunningUs(5_000_000)
                       .setTimeoutMs(3_600_000)
                       .setRetryPolicy(RetryPolicy.newBuilder().setMaximumAttempts(2))
                       .setProgress(payload("50"))));
@@ -123,7 +124,7 @@ class StepFieldsTest {
                       .setKind(StepKind.STEP_KIND_FUNCTION)
                       .setInput(payload("1"))
                       .setInputHash("other")
-                      .setRanMs(60_000)
+                      .setRanUs(60_000_000)
                       .setOutput(payload("2"))));
       Step done = step(run, "slow");
       Step quick = step(run, "quick");
@@ -154,6 +155,30 @@ class StepFieldsTest {
   }
 
   @Test
+  void branches_that_began_within_a_millisecond_are_listed_in_the_order_of_their_begins() {
+    String run = server.startRun("close", "order");
+    try (BatchWorker worker = new BatchWorker(server, "close", "order")) {
+      Task task = worker.poll(1).get(0);
+
+      worker.report(
+          IntStream.range(0, 12)
+              .mapToObj(i -> ran(task, "p[%d]/a".formatted(i), 1_900 - 50 * i))
+              .toArray(ReportItem.Builder[]::new));
+
+      assertThat(list(run, PageRequest.getDefaultInstance()).getStepsList())
+          .extracting(Step::getStepKey)
+          .containsExactlyElementsOf(
+              IntStream.range(0, 12).mapToObj("p[%d]/a"::formatted).toList());
+    }
+  }
+
+  private static ReportItem.Builder ran(Task task, String key, long us) {
+    ReportItem.Builder done = BatchWorker.stepDone(task, key, payload("1"));
+    done.getStepDoneBuilder().setRanUs(us);
+    return done;
+  }
+
+  @Test
   void a_failed_step_shows_whether_it_is_final_and_when_the_next_attempt_is_due() {
     String run = server.startRun("failures", "order");
     try (BatchWorker worker = new BatchWorker(server, "failures", "order")) {
@@ -171,7 +196,7 @@ class StepFieldsTest {
                           .setError(
                               ErrorDetail.newBuilder().setMessage("no").setRetryAfterMs(600_000))
                           .setKeepClaim(true)
-                          .setRanMs(2_000)
+                          .setRanUs(2_000_000)
                           .setProgress(payload("7"))),
               item(task)
                   .setStepFailed(

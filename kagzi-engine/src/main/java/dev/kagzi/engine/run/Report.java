@@ -29,7 +29,7 @@ public sealed interface Report {
       int attempt,
       StepKind kind,
       @Nullable Payload input,
-      long ranMs,
+      long ranUs,
       long timeoutMs,
       @Nullable RetryPolicy policy,
       String inputHash,
@@ -43,7 +43,7 @@ public sealed interface Report {
       StepKind kind,
       @Nullable Payload input,
       Payload output,
-      long ranMs,
+      long ranUs,
       String inputHash)
       implements Report {}
 
@@ -62,7 +62,7 @@ public sealed interface Report {
       Failure failure,
       @Nullable RetryPolicy policy,
       boolean keepClaim,
-      long ranMs,
+      long ranUs,
       String inputHash,
       @Nullable Payload progress)
       implements Report {}

@@ -44,7 +44,7 @@ final class ReportItems {
         Arguments.positive("attempt", step.getAttempt()),
         Arguments.stepKind(step.getKind()),
         optional(step.hasInput(), step.getInput()),
-        Arguments.notNegative("running_ms", step.getRunningMs()),
+        Arguments.notNegative("running_us", step.getRunningUs()),
         Arguments.notNegative("timeout_ms", step.getTimeoutMs()),
         step.hasRetryPolicy() ? Arguments.retryPolicy(step.getRetryPolicy(), defaults) : null,
         step.getInputHash(),
@@ -59,7 +59,7 @@ final class ReportItems {
         Arguments.stepKind(step.getKind()),
         optional(step.hasInput(), step.getInput()),
         Arguments.payload(step.getOutput()),
-        Arguments.notNegative("ran_ms", step.getRanMs()),
+        Arguments.notNegative("ran_us", step.getRanUs()),
         step.getInputHash());
   }
 
@@ -72,7 +72,7 @@ final class ReportItems {
         Arguments.failure(step.getError()),
         step.hasRetryPolicy() ? Arguments.retryPolicy(step.getRetryPolicy(), defaults) : null,
         step.getKeepClaim(),
-        Arguments.notNegative("ran_ms", step.getRanMs()),
+        Arguments.notNegative("ran_us", step.getRanUs()),
         step.getInputHash(),
         optional(step.hasProgress(), step.getProgress()));
   }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param isFinal no retry follows: the workflow code receives the failure
  * @param dueUs when the next attempt is due, or when a sleep is over
  * @param timeoutUs when a running attempt times out; null in a row that was read
- * @param ranMs how long the attempt had been running at the time of the report; 0 in a row that was
+ * @param ranUs how long the attempt had been running at the time of the report; 0 in a row that was
  *     read
  * @param child the child run that executes the step; null for a step of the run's own code
  * @param inputHash hash of the input, to detect a changed input at replay; null for none
@@ -37,7 +37,7 @@ public record StepRow(
     @Nullable String retryPolicy,
     @Nullable Long dueUs,
     @Nullable Long timeoutUs,
-    long ranMs,
+    long ranUs,
     @Nullable RunId child,
     @Nullable String inputHash,
     @Nullable Payload progress,

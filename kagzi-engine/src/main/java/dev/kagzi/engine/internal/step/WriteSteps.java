@@ -36,10 +36,10 @@ public final class WriteSteps {
                                    output, output_metadata, created_at, started_at, finished_at)
       SELECT n.run_id, n.step_id, n.attempt, n.epoch, n.run_attempt, 'FUNCTION', 'COMPLETED',
              n.output, n.metadata::jsonb, kagzi.clock(),
-             kagzi.clock() - n.ran_ms * interval '1 millisecond', kagzi.clock()
+             kagzi.clock() - n.ran_us * interval '1 microsecond', kagzi.clock()
         FROM unnest(?::uuid[], ?::text[], ?::int[], ?::int[], ?::int[], ?::bytea[], ?::text[],
                     ?::bigint[])
-               AS n (run_id, step_id, attempt, epoch, run_attempt, output, metadata, ran_ms)
+               AS n (run_id, step_id, attempt, epoch, run_attempt, output, metadata, ran_us)
       """
           + RESULT_OF_OPEN_STEP;
 
@@ -56,7 +56,7 @@ public final class WriteSteps {
       SELECT n.run_id, n.step_id, n.attempt, n.epoch, n.run_attempt, n.kind, n.status, n.final,
              n.input, n.input_metadata::jsonb, n.output, n.output_metadata::jsonb, n.error::jsonb,
              n.retry_policy::jsonb, kagzi.at(n.due_us), kagzi.at(n.timeout_us), t.now,
-             t.now - n.ran_ms * interval '1 millisecond',
+             t.now - n.ran_us * interval '1 microsecond',
              CASE WHEN n.status IN ('COMPLETED', 'FAILED') THEN t.now END,
              n.child_run_id, n.input_hash, n.progress, n.progress_metadata::jsonb, n.name
         FROM unnest(?::uuid[], ?::text[], ?::int[], ?::int[], ?::int[], ?::text[], ?::text[],
@@ -65,7 +65,7 @@ public final class WriteSteps {
                     ?::bytea[], ?::text[], ?::text[])
                AS n (run_id, step_id, attempt, epoch, run_attempt, kind, status, final, input,
                      input_metadata, output, output_metadata, error, retry_policy, due_us,
-                     timeout_us, ran_ms, child_run_id, input_hash, progress, progress_metadata,
+                     timeout_us, ran_us, child_run_id, input_hash, progress, progress_metadata,
                      name)
        CROSS JOIN (SELECT kagzi.clock() AS now) AS t
           ON CONFLICT (run_id, step_id, attempt) DO UPDATE
@@ -98,7 +98,7 @@ public final class WriteSteps {
     return attempts(tx, PLAIN_SQL, steps)
         .bindBytes(steps, s -> data(s.output()))
         .bindTexts(steps, s -> metadata(s.output()))
-        .bindLongs(steps, StepRow::ranMs)
+        .bindLongs(steps, StepRow::ranUs)
         .count();
   }
 
@@ -116,7 +116,7 @@ public final class WriteSteps {
         .bindTexts(steps, StepRow::retryPolicy)
         .bindNullableLongs(steps, StepRow::dueUs)
         .bindNullableLongs(steps, StepRow::timeoutUs)
-        .bindLongs(steps, StepRow::ranMs)
+        .bindLongs(steps, StepRow::ranUs)
         .bindUuids(steps, s -> s.child() == null ? null : s.child().value())
         .bindTexts(steps, StepRow::inputHash)
         .bindBytes(steps, s -> data(s.progress()))

@@ -49,9 +49,9 @@ final class FinishRun {
                                            finished_at)
               SELECT u.run_id, n.step_id, 1, u.epoch, u.attempts, 'FUNCTION', 'COMPLETED', n.output,
                      n.metadata::jsonb, kagzi.clock(),
-                     kagzi.clock() - n.ran_ms * interval '1 millisecond', kagzi.clock()
+                     kagzi.clock() - n.ran_us * interval '1 microsecond', kagzi.clock()
                 FROM u, (VALUES (?::text, ?::bytea, ?::text, ?::bigint))
-                          AS n (step_id, output, metadata, ran_ms)
+                          AS n (step_id, output, metadata, ran_us)
             """
           + WriteSteps.RESULT_OF_OPEN_STEP
           + """
@@ -64,7 +64,7 @@ final class FinishRun {
 
   private FinishRun() {}
 
-  record LastStep(String stepKey, Payload output, long ranMs) {}
+  record LastStep(String stepKey, Payload output, long ranUs) {}
 
   enum Outcome {
     FINISHED,
@@ -94,7 +94,7 @@ final class FinishRun {
           .bind(step.stepKey())
           .bind(step.output().data())
           .bind(Json.encode(step.output().metadata()))
-          .bind(step.ranMs());
+          .bind(step.ranUs());
     }
     return query
         .first(row -> row.bigint("steps"))

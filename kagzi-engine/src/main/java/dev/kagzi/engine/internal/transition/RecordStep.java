@@ -27,7 +27,7 @@ final class RecordStep {
       INSERT INTO kagzi.step_runs (run_id, step_id, attempt, epoch, run_attempt, kind, status,
                                    output, output_metadata, created_at, started_at, finished_at)
       SELECT r.run_id, ?, 1, ?, r.attempts, 'FUNCTION', 'COMPLETED', ?, ?::jsonb, kagzi.clock(),
-             kagzi.clock() - ? * interval '1 millisecond', kagzi.clock()
+             kagzi.clock() - ? * interval '1 microsecond', kagzi.clock()
         FROM r
       """
           + WriteSteps.RESULT_OF_OPEN_STEP;
@@ -86,7 +86,7 @@ final class RecordStep {
             .bind(claim.epoch())
             .bind(done.output().data())
             .bind(Json.encode(done.output().metadata()))
-            .bind(Math.max(0, done.ranMs()))
+            .bind(Math.max(0, done.ranUs()))
             .count()
         == 1;
   }

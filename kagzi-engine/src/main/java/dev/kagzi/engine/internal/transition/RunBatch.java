@@ -193,7 +193,7 @@ final class RunBatch {
       for (StepRow step : attempts.values()) {
         String scope = step.stepKey().substring(0, step.stepKey().lastIndexOf('/') + 1);
         if (step.runId().equals(run.runId())
-            && run.nowUs() - step.ranMs() * 1_000 > sinceUs
+            && run.nowUs() - step.ranUs() > sinceUs
             && failedStep.startsWith(scope)) {
           return true;
         }

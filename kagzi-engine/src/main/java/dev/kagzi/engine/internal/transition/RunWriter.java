@@ -297,7 +297,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
       Report.@Nullable StepDone step)
       throws SQLException {
     FinishRun.LastStep last =
-        step == null ? null : new FinishRun.LastStep(step.stepKey(), step.output(), step.ranMs());
+        step == null ? null : new FinishRun.LastStep(step.stepKey(), step.output(), step.ranUs());
     FinishRun.Outcome outcome =
         FinishRun.apply(session, write.namespace(), done.claim(), last, done.output());
     if (outcome == FinishRun.Outcome.NOTHING) {

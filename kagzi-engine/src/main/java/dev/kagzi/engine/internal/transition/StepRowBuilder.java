@@ -24,7 +24,7 @@ final class StepRowBuilder {
   private @Nullable String retryPolicy;
   private @Nullable Long dueUs;
   private @Nullable Long timeoutUs;
-  private long ranMs;
+  private long ranUs;
   private @Nullable RunId child;
   private @Nullable String inputHash;
   private @Nullable Payload progress;
@@ -97,8 +97,8 @@ final class StepRowBuilder {
     return this;
   }
 
-  StepRowBuilder ranMs(long value) {
-    this.ranMs = Math.max(0, value);
+  StepRowBuilder ranUs(long value) {
+    this.ranUs = Math.max(0, value);
     return this;
   }
 
@@ -118,7 +118,7 @@ final class StepRowBuilder {
         retryPolicy,
         dueUs,
         timeoutUs,
-        ranMs,
+        ranUs,
         child,
         inputHash,
         progress,

@@ -52,8 +52,8 @@ record StepTransitions(
           step(row, r.claim(), r.stepKey(), r.attempt(), r.kind(), StepStatus.RUNNING)
               .input(r.input())
               .retryPolicy(RetryPolicyJson.encode(r.policy()))
-              .timeoutUs(timeoutUs(row, r.timeoutMs(), r.ranMs()))
-              .ranMs(r.ranMs())
+              .timeoutUs(timeoutUs(row, r.timeoutMs(), r.ranUs()))
+              .ranUs(r.ranUs())
               .inputHash(r.inputHash())
               .progress(r.progress())
               .row());
@@ -61,12 +61,12 @@ record StepTransitions(
     return new Accepted(RunStatus.RUNNING);
   }
 
-  private long timeoutUs(RunRow row, long ownMs, long ranMs) {
+  private long timeoutUs(RunRow row, long ownMs, long ranUs) {
     long timeoutMs = ownMs;
     if (timeoutMs == 0) {
       timeoutMs = row.stepTimeoutMs() == null ? rules.stepTimeoutMs() : row.stepTimeoutMs();
     }
-    long leftMs = Math.max(0, timeoutMs - Math.max(0, ranMs));
+    long leftMs = Math.max(0, timeoutMs - Math.max(0, ranUs) / 1_000);
     mutations.publishExpiry(leftMs + rules.stepGraceMs());
     return row.nowUs() + leftMs * US_PER_MS;
   }
@@ -215,7 +215,7 @@ record StepTransitions(
         step(row, r.claim(), r.stepKey(), r.attempt(), r.kind(), StepStatus.COMPLETED)
             .input(r.input())
             .output(r.output())
-            .ranMs(r.ranMs())
+            .ranUs(r.ranUs())
             .inputHash(r.inputHash())
             .row();
     if (needsNoRead(r) && done.isPlainResult()) {
@@ -267,7 +267,7 @@ record StepTransitions(
         step(row, r.claim(), r.stepKey(), r.attempt(), StepKind.FUNCTION, StepStatus.FAILED)
             .input(r.input())
             .failure(r.failure())
-            .ranMs(r.ranMs())
+            .ranUs(r.ranUs())
             .inputHash(r.inputHash())
             .progress(r.progress());
     row.recordProgress();

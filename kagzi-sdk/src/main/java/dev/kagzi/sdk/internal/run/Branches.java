@@ -217,7 +217,7 @@ final class Branches {
         .setAttempt(attempt)
         .setKind(StepKind.STEP_KIND_FUNCTION)
         .setOutput(context.payloads().encode(winner.branch.name(), String.class))
-        .setRanMs(ranMs())
+        .setRanUs(ranUs())
         .build();
   }
 
@@ -325,7 +325,7 @@ final class Branches {
             .setError(error)
             .setRetryPolicy(RetryPolicy.newBuilder().setMaximumAttempts(1))
             .setKeepClaim(true)
-            .setRanMs(ranMs())
+            .setRanUs(ranUs())
             .build();
     ReportResult result = parent.report(parent.item().setStepFailed(report).build());
     return switch (result.getResultCase()) {
@@ -340,7 +340,7 @@ final class Branches {
         key, error.getMetadataOrDefault(BRANCH, ""), ProtoMapper.failure(error));
   }
 
-  private long ranMs() {
-    return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startedNanos) + 1;
+  private long ranUs() {
+    return TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - startedNanos) + 1_000;
   }
 }

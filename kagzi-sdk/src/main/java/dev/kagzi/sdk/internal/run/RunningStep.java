@@ -57,6 +57,10 @@ final class RunningStep {
     return TimeUnit.NANOSECONDS.toMillis(nowNanos - startedNanos);
   }
 
+  private long ranUs(long nowNanos) {
+    return TimeUnit.NANOSECONDS.toMicros(nowNanos - startedNanos);
+  }
+
   int attempt() {
     return attempt;
   }
@@ -93,7 +97,7 @@ final class RunningStep {
             .setStepKey(key)
             .setAttempt(attempt)
             .setKind(StepKind.STEP_KIND_FUNCTION)
-            .setRunningMs(ranMs(nowNanos))
+            .setRunningUs(ranUs(nowNanos))
             .setTimeoutMs(options.timeoutMs());
     if (options.retry() != null) {
       started.setRetryPolicy(ProtoMapper.retryPolicy(options.retry()));
@@ -166,7 +170,7 @@ final class RunningStep {
             .setAttempt(attempt)
             .setKind(StepKind.STEP_KIND_FUNCTION)
             .setOutput(output)
-            .setRanMs(ranMs(nowNanos));
+            .setRanUs(ranUs(nowNanos));
     StepInput input = options.input();
     if (input != null) {
       done.setInput(input.payload()).setInputHash(input.hash());
@@ -185,7 +189,7 @@ final class RunningStep {
             .setAttempt(attempt)
             .setError(error)
             .setKeepClaim(keepClaim)
-            .setRanMs(ranMs(nowNanos));
+            .setRanUs(ranUs(nowNanos));
     if (options.retry() != null) {
       failed.setRetryPolicy(ProtoMapper.retryPolicy(options.retry()));
     }
@@ -213,7 +217,7 @@ final class RunningStep {
         .setError(ErrorDetail.newBuilder().setMessage("interrupted: " + reason))
         .setRetryPolicy(RetryPolicy.newBuilder().setMaximumAttempts(-1).setInitialIntervalMs(1))
         .setKeepClaim(true)
-        .setRanMs(ranMs(nowNanos))
+        .setRanUs(ranUs(nowNanos))
         .build();
   }
 

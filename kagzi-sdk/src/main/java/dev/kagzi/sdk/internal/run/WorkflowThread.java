@@ -452,7 +452,7 @@ final class WorkflowThread {
             .setStepKey(done.getStepKey())
             .setAttempt(done.getAttempt())
             .setError(why.toBuilder().setNonRetryable(true))
-            .setRanMs(done.getRanMs())
+            .setRanUs(done.getRanUs())
             .build();
     ReportResult result = report(item().setStepFailed(failed).build());
     throw end(result.hasFinalFailure() ? new StopReason.StartOver() : new StopReason.Refused(why));
