@@ -27,11 +27,11 @@ import dev.kagzi.engine.internal.notification.ServerMessage;
 import dev.kagzi.engine.internal.run.DeliverMessages;
 import dev.kagzi.engine.internal.run.ExpireRun;
 import dev.kagzi.engine.internal.run.LargePayloads;
-import dev.kagzi.engine.internal.run.ReleaseReason;
 import dev.kagzi.engine.internal.run.ReportWrite;
 import dev.kagzi.engine.internal.run.RunWrite;
 import dev.kagzi.engine.internal.run.StartChecks;
 import dev.kagzi.engine.internal.run.StepCounts;
+import dev.kagzi.engine.internal.run.TakeReason;
 import dev.kagzi.engine.internal.schedule.ScheduleFirer;
 import dev.kagzi.engine.internal.transition.RunWriter;
 import dev.kagzi.engine.namespace.Namespaces;
@@ -182,7 +182,7 @@ public final class Engine implements AutoCloseable {
         config.dispatch(),
         claimRules,
         new DispatchCallbacks(
-            claims -> workers.recovery().release(claims, ReleaseReason.TASK_NOT_TAKEN),
+            claims -> workers.recovery().take(claims, TakeReason.TASK_NOT_TAKEN),
             run -> workers.recovery().failCrashed(run),
             this::admit,
             namespaces::mayDispatch),

@@ -22,12 +22,12 @@ import dev.kagzi.engine.internal.run.DeliverMessages;
 import dev.kagzi.engine.internal.run.ExpireRun;
 import dev.kagzi.engine.internal.run.ExpireStep;
 import dev.kagzi.engine.internal.run.FailCrashedRun;
-import dev.kagzi.engine.internal.run.ReleaseClaim;
-import dev.kagzi.engine.internal.run.ReleaseReason;
 import dev.kagzi.engine.internal.run.RenewLease;
 import dev.kagzi.engine.internal.run.RunEvents;
 import dev.kagzi.engine.internal.run.RunWrite;
 import dev.kagzi.engine.internal.run.StartRun;
+import dev.kagzi.engine.internal.run.TakeClaim;
+import dev.kagzi.engine.internal.run.TakeReason;
 import dev.kagzi.engine.internal.transition.RunWriter;
 import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.run.BegunStep;
@@ -543,7 +543,7 @@ class ResendTest {
       Ready ready(TestEngine engine) {
         Claim claim = claim(engine);
         return new Ready(
-            () -> await(handIn(new ReleaseClaim(claim, ReleaseReason.WORKER_SILENT))),
+            () -> await(handIn(new TakeClaim(claim, TakeReason.WORKER_SILENT))),
             () -> state(claim.runId()));
       }
     },
@@ -552,7 +552,7 @@ class ResendTest {
       Ready ready(TestEngine engine) {
         Claim claim = claim(engine);
         return new Ready(
-            () -> await(handIn(new ReleaseClaim(claim, ReleaseReason.TASK_NOT_TAKEN))),
+            () -> await(handIn(new TakeClaim(claim, TakeReason.TASK_NOT_TAKEN))),
             () -> state(claim.runId()));
       }
     },

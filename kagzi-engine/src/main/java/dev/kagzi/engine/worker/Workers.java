@@ -11,8 +11,8 @@ import dev.kagzi.engine.internal.notification.ServerMessage;
 import dev.kagzi.engine.internal.request.IdempotentCall;
 import dev.kagzi.engine.internal.request.IdempotentCalls;
 import dev.kagzi.engine.internal.run.FailureHandler;
-import dev.kagzi.engine.internal.run.ReleaseReason;
 import dev.kagzi.engine.internal.run.RunWrite;
+import dev.kagzi.engine.internal.run.TakeReason;
 import dev.kagzi.engine.internal.worker.AttachStreams;
 import dev.kagzi.engine.internal.worker.Heartbeats;
 import dev.kagzi.engine.internal.worker.Recovery;
@@ -230,13 +230,13 @@ public final class Workers implements AutoCloseable {
                   tx -> {
                     Optional<WorkerRows.Known> row = WorkerRows.offline(tx, worker, false);
                     WorkerRows.event(
-                        tx, row.stream().toList(), "OFFLINE", ReleaseReason.WORKER_LEFT.text());
+                        tx, row.stream().toList(), "OFFLINE", TakeReason.WORKER_LEFT.text());
                     return row;
                   },
                   row -> "",
                   (tx, stored) -> WorkerRows.find(tx, worker));
           evict(worker);
-          gone.ifPresent(row -> recovery.releaseAll(row, ReleaseReason.WORKER_LEFT));
+          gone.ifPresent(row -> recovery.releaseAll(row, TakeReason.WORKER_LEFT));
           // A repeated call finds the worker offline already.
           return gone.isPresent() || isKnown(worker);
         });
@@ -295,7 +295,7 @@ public final class Workers implements AutoCloseable {
                               .orElseThrow(() -> Refusal.notFound("worker", worker)),
                           Integer.parseInt(held)));
           // Also for a repeated call: the first server may have died before it released the claims.
-          recovery.releaseAll(forced.worker, ReleaseReason.WORKER_FORCED_OFFLINE);
+          recovery.releaseAll(forced.worker, TakeReason.WORKER_FORCED_OFFLINE);
           return forced.heldRuns;
         });
   }
@@ -305,7 +305,7 @@ public final class Workers implements AutoCloseable {
   private Forced takeOffline(Session tx, WorkerId worker, String reason) throws SQLException {
     WorkerRows.Known row =
         WorkerRows.offline(tx, worker, true).orElseThrow(() -> Refusal.notFound("worker", worker));
-    String forced = ReleaseReason.WORKER_FORCED_OFFLINE.text();
+    String forced = TakeReason.WORKER_FORCED_OFFLINE.text();
     WorkerRows.event(
         tx, List.of(row), "OFFLINE", reason.isEmpty() ? forced : forced + ": " + reason);
     return new Forced(row, recovery.held(tx, row).size());

@@ -4,7 +4,7 @@ import dev.kagzi.engine.dispatch.PollRequest;
 import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.internal.db.Row;
 import dev.kagzi.engine.internal.db.Session;
-import dev.kagzi.engine.internal.run.ReleaseReason;
+import dev.kagzi.engine.internal.run.TakeReason;
 import dev.kagzi.engine.internal.step.CloseSteps;
 import dev.kagzi.engine.internal.step.ReadSteps;
 import dev.kagzi.engine.internal.value.Json;
@@ -256,7 +256,7 @@ public final class ClaimRuns {
         log.atDebug()
             .addKeyValue("run", run.claim.runId())
             .addKeyValue("epoch", run.claim.epoch() - 1)
-            .addKeyValue("reason", ReleaseReason.LEASE_ENDED)
+            .addKeyValue("reason", TakeReason.LEASE_ENDED)
             .log("claim taken");
       }
       if (run.before == RunStatus.SLEEPING) {

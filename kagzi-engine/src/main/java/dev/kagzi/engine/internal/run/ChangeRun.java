@@ -10,10 +10,10 @@ public abstract sealed class ChangeRun<R> extends RunWrite<R>
         ExpireRun,
         ExpireStep,
         FailCrashedRun,
-        ReleaseClaim,
         RenewLease,
         ReportWrite,
-        ResumeRun {
+        ResumeRun,
+        TakeClaim {
 
   ChangeRun(RunId runId, int contentBytes) {
     super(runId, contentBytes);

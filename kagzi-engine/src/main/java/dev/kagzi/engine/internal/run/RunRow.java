@@ -144,7 +144,7 @@ public final class RunRow {
   }
 
   /** Takes the claim away from its holder, which has not ended it. */
-  public void take(ReleaseReason reason, long untilUs) {
+  public void take(TakeReason reason, long untilUs) {
     WorkerId worker = lockedBy;
     endClaim(RunStatus.PENDING, untilUs);
     switch (reason.holder()) {

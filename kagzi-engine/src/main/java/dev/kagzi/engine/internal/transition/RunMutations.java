@@ -1,9 +1,9 @@
 package dev.kagzi.engine.internal.transition;
 
 import dev.kagzi.engine.internal.message.RunMessage;
-import dev.kagzi.engine.internal.run.ReleaseReason;
 import dev.kagzi.engine.internal.run.RunEvents;
 import dev.kagzi.engine.internal.run.RunRow;
+import dev.kagzi.engine.internal.run.TakeReason;
 import dev.kagzi.engine.run.Versions;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.ErrorCode;
@@ -84,7 +84,7 @@ record RunMutations(RunBatch batch, Versions versions, RunEvents events) {
    * Takes the claim away from its holder, which receives a stop message. The run can be claimed
    * again after the delay. A claim whose lease has ended is not taken here but by a claim query.
    */
-  void take(RunRow row, ReleaseReason reason, long delayMs) {
+  void take(RunRow row, TakeReason reason, long delayMs) {
     WorkerId worker = row.lockedBy();
     Claim claim = new Claim(row.runId(), row.epoch());
     row.take(reason, row.nowUs() + delayMs * US_PER_MS);
@@ -96,7 +96,7 @@ record RunMutations(RunBatch batch, Versions versions, RunEvents events) {
     batch.afterCommit(() -> events.runDue(row.queue(), row.type(), delayMs));
   }
 
-  private static void logTaken(@Nullable WorkerId worker, Claim claim, ReleaseReason reason) {
+  private static void logTaken(@Nullable WorkerId worker, Claim claim, TakeReason reason) {
     log.atDebug()
         .addKeyValue("run", claim.runId())
         .addKeyValue("epoch", claim.epoch())

@@ -7,13 +7,13 @@ import dev.kagzi.engine.internal.run.CancelResult;
 import dev.kagzi.engine.internal.run.CancelRun;
 import dev.kagzi.engine.internal.run.ExpireRun;
 import dev.kagzi.engine.internal.run.FailCrashedRun;
-import dev.kagzi.engine.internal.run.ReleaseClaim;
-import dev.kagzi.engine.internal.run.ReleaseReason;
 import dev.kagzi.engine.internal.run.RenewLease;
 import dev.kagzi.engine.internal.run.ResumeRun;
 import dev.kagzi.engine.internal.run.RunEvents;
 import dev.kagzi.engine.internal.run.RunRow;
 import dev.kagzi.engine.internal.run.RunRow.Fence;
+import dev.kagzi.engine.internal.run.TakeClaim;
+import dev.kagzi.engine.internal.run.TakeReason;
 import dev.kagzi.engine.internal.value.TimeText;
 import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.run.Caller;
@@ -282,13 +282,13 @@ record RunTransitions(
         Map.of("kind", "UNKNOWN", "crashes", Integer.toString(crashes)));
   }
 
-  void releaseClaim(ReleaseClaim write) {
+  void takeClaim(TakeClaim write) {
     RunRow row = batch.row(write.runId());
     if (row == null || row.fence(write.claim()) != Fence.HELD) {
       write.answer(Boolean.TRUE.equals(write.answerBefore()));
       return;
     }
-    ReleaseReason reason = write.reason();
+    TakeReason reason = write.reason();
     if (!reason.isCrash()) {
       mutations.take(row, reason, 0);
     } else if (rules.crashes().isOver(row.crashes() + 1)) {

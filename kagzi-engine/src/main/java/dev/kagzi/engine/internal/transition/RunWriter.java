@@ -13,7 +13,6 @@ import dev.kagzi.engine.internal.run.ExpireStep;
 import dev.kagzi.engine.internal.run.FailCrashedRun;
 import dev.kagzi.engine.internal.run.InsertRuns;
 import dev.kagzi.engine.internal.run.LargePayloads;
-import dev.kagzi.engine.internal.run.ReleaseClaim;
 import dev.kagzi.engine.internal.run.RenewLease;
 import dev.kagzi.engine.internal.run.ReportWrite;
 import dev.kagzi.engine.internal.run.ResumeRun;
@@ -21,6 +20,7 @@ import dev.kagzi.engine.internal.run.RunEvents;
 import dev.kagzi.engine.internal.run.RunRow;
 import dev.kagzi.engine.internal.run.RunWrite;
 import dev.kagzi.engine.internal.run.StartRun;
+import dev.kagzi.engine.internal.run.TakeClaim;
 import dev.kagzi.engine.internal.step.StepRow;
 import dev.kagzi.engine.run.Caller;
 import dev.kagzi.engine.run.Report;
@@ -156,7 +156,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
         case ExpireStep expire -> steps.add(new StepRow.Key(run, expire.step().stepKey()));
         case ExpireRun ignored -> failing.add(run);
         case FailCrashedRun ignored -> failing.add(run);
-        case ReleaseClaim ignored -> {
+        case TakeClaim ignored -> {
           if (row != null && rules.crashes().isOver(row.crashes() + 1)) {
             failing.add(run);
           }

@@ -5,10 +5,10 @@ import dev.kagzi.engine.internal.retry.RetryDecision;
 import dev.kagzi.engine.internal.retry.RetryPolicyJson;
 import dev.kagzi.engine.internal.run.BeginStep;
 import dev.kagzi.engine.internal.run.ExpireStep;
-import dev.kagzi.engine.internal.run.ReleaseReason;
 import dev.kagzi.engine.internal.run.ReportWrite;
 import dev.kagzi.engine.internal.run.RunRow;
 import dev.kagzi.engine.internal.run.RunRow.Fence;
+import dev.kagzi.engine.internal.run.TakeReason;
 import dev.kagzi.engine.internal.step.StepRow;
 import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.run.BegunStep;
@@ -108,7 +108,7 @@ record StepTransitions(
         failStep(row, failed, attempts, false) instanceof RetryScheduled retry
             ? retry.delayMs()
             : 0;
-    mutations.take(row, ReleaseReason.STEP_HUNG, delayMs);
+    mutations.take(row, TakeReason.STEP_HUNG, delayMs);
     write.answer(true);
   }
 

@@ -8,12 +8,12 @@ import dev.kagzi.engine.internal.run.DeliverMessages;
 import dev.kagzi.engine.internal.run.ExpireRun;
 import dev.kagzi.engine.internal.run.ExpireStep;
 import dev.kagzi.engine.internal.run.FailCrashedRun;
-import dev.kagzi.engine.internal.run.ReleaseClaim;
 import dev.kagzi.engine.internal.run.RenewLease;
 import dev.kagzi.engine.internal.run.ReportWrite;
 import dev.kagzi.engine.internal.run.ResumeRun;
 import dev.kagzi.engine.internal.run.RunEvents;
 import dev.kagzi.engine.internal.run.RunRow;
+import dev.kagzi.engine.internal.run.TakeClaim;
 import dev.kagzi.engine.run.Report;
 import dev.kagzi.engine.run.ReportResult;
 import dev.kagzi.engine.run.Versions;
@@ -52,7 +52,7 @@ final class Transitions {
       case ExpireRun expire -> runs.expire(expire);
       case ExpireStep expire -> steps.expire(expire);
       case FailCrashedRun crashed -> runs.failCrashed(crashed);
-      case ReleaseClaim release -> runs.releaseClaim(release);
+      case TakeClaim take -> runs.takeClaim(take);
       case RenewLease renew -> runs.renew(renew);
       case DeliverMessages deliver -> children.deliver(deliver);
     }

@@ -8,9 +8,9 @@ import dev.kagzi.engine.internal.dispatch.HeldRuns;
 import dev.kagzi.engine.internal.journal.Journal;
 import dev.kagzi.engine.internal.run.ExpireStep;
 import dev.kagzi.engine.internal.run.FailCrashedRun;
-import dev.kagzi.engine.internal.run.ReleaseClaim;
-import dev.kagzi.engine.internal.run.ReleaseReason;
 import dev.kagzi.engine.internal.run.RunWrite;
+import dev.kagzi.engine.internal.run.TakeClaim;
+import dev.kagzi.engine.internal.run.TakeReason;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.StepRef;
@@ -26,7 +26,7 @@ import org.slf4j.event.Level;
 
 /**
  * Takes runs away from workers that crashed, hang or lost their tasks. There are six ways: the
- * first six of {@link ReleaseReason}, which are the methods of this class in the same order. A
+ * first six of {@link TakeReason}, which are the methods of this class in the same order. A
  * claim query takes over runs whose lease has ended. The other ways end, under the lock of the run,
  * in {@code transition.RunMutations}: in {@code take}, or in {@code fail} after too many crashes.
  * Thread-safe.
@@ -56,28 +56,28 @@ public final class Recovery {
   }
 
   /**
-   * {@link ReleaseReason#STREAM_BROKEN}: called a while after the break. Releases nothing if the
+   * {@link TakeReason#STREAM_BROKEN}: called a while after the break. Releases nothing if the
    * worker has attached again, to any server, or sent a heartbeat since.
    */
   void releaseStreamBroken(WorkerId worker, UUID attachId, long brokenNanos) {
     long brokenMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - brokenNanos);
     releaseOffline(
-        ReleaseReason.STREAM_BROKEN,
+        TakeReason.STREAM_BROKEN,
         tx -> WorkerRows.detached(tx, worker, attachId, brokenMs).stream().toList());
   }
 
   /**
-   * {@link ReleaseReason#WORKER_SILENT}: marks workers whose last heartbeat is too old as offline
+   * {@link TakeReason#WORKER_SILENT}: marks workers whose last heartbeat is too old as offline
    * and releases their claims; returns how many workers. Blocks.
    */
   public int releaseSilent() {
     return releaseOffline(
-        ReleaseReason.WORKER_SILENT,
+        TakeReason.WORKER_SILENT,
         tx -> WorkerRows.stale(tx, config.stale().toMillis(), SILENT_MAX));
   }
 
   /**
-   * {@link ReleaseReason#LEASE_ENDED}: a claim query takes over runs whose lease has ended, counts
+   * {@link TakeReason#LEASE_ENDED}: a claim query takes over runs whose lease has ended, counts
    * the crash and, from the second one in a row, delays the run ({@link
    * dev.kagzi.engine.internal.dispatch.ClaimRuns}). It leaves a run whose workers crashed too often
    * to this method, which fails it.
@@ -87,7 +87,7 @@ public final class Recovery {
   }
 
   /**
-   * {@link ReleaseReason#CLAIM_ORPHANED}: releases claims of workers that have been offline for a
+   * {@link TakeReason#CLAIM_ORPHANED}: releases claims of workers that have been offline for a
    * while, if the run has a lease of its own; returns how many. The server that marked the worker
    * offline may have died before it released the claims, and the run would wait for the end of its
    * long lease. A worker that registered again has listed its claims by then and keeps them.
@@ -98,17 +98,17 @@ public final class Recovery {
         database.read(
             session -> HeldRuns.orphaned(session, config.stale().toMillis(), ORPHANED_MAX));
     if (!orphaned.isEmpty()) {
-      release(orphaned, ReleaseReason.CLAIM_ORPHANED);
+      take(orphaned, TakeReason.CLAIM_ORPHANED);
       log.atWarn()
           .addKeyValue("claims", orphaned.size())
-          .addKeyValue("reason", ReleaseReason.CLAIM_ORPHANED)
+          .addKeyValue("reason", TakeReason.CLAIM_ORPHANED)
           .log("claims released");
     }
     return orphaned.size();
   }
 
   /**
-   * {@link ReleaseReason#CLAIM_UNLISTED}: releases claims that a heartbeat does not list, but only
+   * {@link TakeReason#CLAIM_UNLISTED}: releases claims that a heartbeat does not list, but only
    * those that the worker had before its previous heartbeat. A younger claim may still be in
    * transit to the worker.
    */
@@ -118,16 +118,16 @@ public final class Recovery {
       log.atWarn()
           .addKeyValue("worker", worker)
           .addKeyValue("claims", unlisted.size())
-          .addKeyValue("reason", ReleaseReason.CLAIM_UNLISTED)
+          .addKeyValue("reason", TakeReason.CLAIM_UNLISTED)
           .log("claims released");
       // Remove the entries even if the release fails: a wrong entry must not be released again.
       unlisted.forEach(registry::remove);
-      release(unlisted, ReleaseReason.CLAIM_UNLISTED);
+      take(unlisted, TakeReason.CLAIM_UNLISTED);
     }
   }
 
   /**
-   * {@link ReleaseReason#STEP_HUNG}: fails the attempt, whose policy decides when the run
+   * {@link TakeReason#STEP_HUNG}: fails the attempt, whose policy decides when the run
    * continues, and takes the run from its worker.
    */
   public void releaseHung(StepRef step) {
@@ -135,7 +135,7 @@ public final class Recovery {
   }
 
   private int releaseOffline(
-      ReleaseReason reason, Session.Work<List<WorkerRows.Known>> markOffline) {
+      TakeReason reason, Session.Work<List<WorkerRows.Known>> markOffline) {
     List<WorkerRows.Known> gone =
         database.write(
             tx -> {
@@ -148,11 +148,11 @@ public final class Recovery {
   }
 
   /** Releases the claims of a worker that has been marked offline. */
-  public void releaseAll(WorkerRows.Known worker, ReleaseReason reason) {
+  public void releaseAll(WorkerRows.Known worker, TakeReason reason) {
     evict.accept(worker.id());
     List<Claim> held = database.read(session -> held(session, worker));
-    release(held, reason);
-    log.atLevel(reason == ReleaseReason.WORKER_LEFT ? Level.INFO : Level.WARN)
+    take(held, reason);
+    log.atLevel(reason == TakeReason.WORKER_LEFT ? Level.INFO : Level.WARN)
         .addKeyValue("worker", worker.id())
         .addKeyValue("queue", worker.queue().queue())
         .addKeyValue("claims", held.size())
@@ -169,10 +169,10 @@ public final class Recovery {
   }
 
   /** Takes the claims from their holders, in the lanes of their runs. Does not wait. */
-  public void release(List<Claim> claims, ReleaseReason reason) {
+  public void take(List<Claim> claims, TakeReason reason) {
     if (!claims.isEmpty()) {
       journal.append(
-          claims.stream().<RunWrite<?>>map(claim -> new ReleaseClaim(claim, reason)).toList());
+          claims.stream().<RunWrite<?>>map(claim -> new TakeClaim(claim, reason)).toList());
     }
   }
 }

@@ -8,14 +8,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The words for the ways in which a run gets free. */
-class ReleaseReasonTest {
+class TakeReasonTest {
   private static final Path PAGE = Path.of("../docs/internals/leases-and-crashes.md");
   private static final Path RECOVERY =
       Path.of("src/main/java/dev/kagzi/engine/internal/worker/Recovery.java");
 
   @ParameterizedTest
   @EnumSource
-  void the_documentation_has_every_reason(ReleaseReason reason) throws Exception {
+  void the_documentation_has_every_reason(TakeReason reason) throws Exception {
     assertThat(Files.readString(PAGE)).contains("`" + reason + "`");
   }
 
@@ -23,7 +23,7 @@ class ReleaseReasonTest {
   @EnumSource(
       mode = EnumSource.Mode.EXCLUDE,
       names = {"WORKER_FORCED_OFFLINE", "WORKER_LEFT", "TASK_NOT_TAKEN"})
-  void every_way_of_recovery_is_on_one_page(ReleaseReason reason) throws Exception {
-    assertThat(Files.readString(RECOVERY)).contains("{@link ReleaseReason#" + reason + "}");
+  void every_way_of_recovery_is_on_one_page(TakeReason reason) throws Exception {
+    assertThat(Files.readString(RECOVERY)).contains("{@link TakeReason#" + reason + "}");
   }
 }

@@ -3,11 +3,11 @@ package dev.kagzi.engine.internal.run;
 import dev.kagzi.engine.value.Claim;
 
 /** Takes a claim away from its holder. Returns whether the claim was held. */
-public final class ReleaseClaim extends ChangeRun<Boolean> {
+public final class TakeClaim extends ChangeRun<Boolean> {
   private final Claim claim;
-  private final ReleaseReason reason;
+  private final TakeReason reason;
 
-  public ReleaseClaim(Claim claim, ReleaseReason reason) {
+  public TakeClaim(Claim claim, TakeReason reason) {
     super(claim.runId(), 0);
     this.claim = claim;
     this.reason = reason;
@@ -17,7 +17,7 @@ public final class ReleaseClaim extends ChangeRun<Boolean> {
     return claim;
   }
 
-  public ReleaseReason reason() {
+  public TakeReason reason() {
     return reason;
   }
 }

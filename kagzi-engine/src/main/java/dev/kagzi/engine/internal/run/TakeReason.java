@@ -5,7 +5,7 @@ package dev.kagzi.engine.internal.run;
  * from a crashed or hung worker; {@code worker.Recovery} has a method for each. Logs, events of
  * workers and the documentation use these words.
  */
-public enum ReleaseReason {
+public enum TakeReason {
   /** The worker's Attach stream broke. It has not attached again and sent no heartbeat since. */
   STREAM_BROKEN(Holder.CRASHED, "its connection broke and no heartbeat came"),
   WORKER_SILENT(Holder.CRASHED, "no heartbeat"),
@@ -35,7 +35,7 @@ public enum ReleaseReason {
   private final Holder holder;
   private final String text;
 
-  ReleaseReason(Holder holder, String text) {
+  TakeReason(Holder holder, String text) {
     this.holder = holder;
     this.text = text;
   }
@@ -45,7 +45,7 @@ public enum ReleaseReason {
   }
 
   /**
-   * Whether the release counts as a crash: after each one in a row the run waits longer, and in the
+   * Whether it counts as a crash: after each one in a row the run waits longer, and in the
    * end it fails.
    */
   public boolean isCrash() {
