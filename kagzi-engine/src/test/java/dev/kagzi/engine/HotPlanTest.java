@@ -136,7 +136,7 @@ class HotPlanTest {
           "DeleteSteps.DELETE_SQL",
           "DeleteSteps.DELETE_SOME_SQL",
           "Messages.DELETE_SQL",
-          "WorkerRows.FORGET_SQL");
+          "WorkerRows.PURGE_SQL");
 
   @Test
   void every_statement_is_known_to_be_hot_or_cold() {

@@ -63,7 +63,7 @@ public final class Recovery {
     long brokenMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - brokenNanos);
     releaseOffline(
         TakeReason.STREAM_BROKEN,
-        tx -> WorkerRows.detached(tx, worker, attachId, brokenMs).stream().toList());
+        tx -> WorkerRows.markDetachedOffline(tx, worker, attachId, brokenMs).stream().toList());
   }
 
   /**
@@ -73,7 +73,7 @@ public final class Recovery {
   public int releaseSilent() {
     return releaseOffline(
         TakeReason.WORKER_SILENT,
-        tx -> WorkerRows.stale(tx, config.stale().toMillis(), SILENT_MAX));
+        tx -> WorkerRows.markStaleOffline(tx, config.stale().toMillis(), SILENT_MAX));
   }
 
   /**

@@ -93,7 +93,7 @@ public final class WorkerRows {
       RETURNING"""
           + COLUMNS;
 
-  static final String FORGET_SQL =
+  static final String PURGE_SQL =
       """
       WITH gone AS (
         DELETE FROM kagzi.workers
@@ -191,12 +191,12 @@ public final class WorkerRows {
     return tx.query(OFFLINE_SQL).bind(died).bind(worker.value()).first(WorkerRows::map);
   }
 
-  static List<Known> stale(Session tx, long silentMs, int max) throws SQLException {
+  static List<Known> markStaleOffline(Session tx, long silentMs, int max) throws SQLException {
     return tx.query(STALE_SQL).bind(silentMs).bind(max).list(WorkerRows::map);
   }
 
   public static int purge(Session tx, long offlineMs, int max) throws SQLException {
-    return tx.query(FORGET_SQL)
+    return tx.query(PURGE_SQL)
         .bind(offlineMs)
         .bind(max)
         .first(row -> row.integer("workers"))
@@ -212,8 +212,8 @@ public final class WorkerRows {
         .first(WorkerRows::map);
   }
 
-  static Optional<Known> detached(Session tx, WorkerId worker, UUID attachId, long silentMs)
-      throws SQLException {
+  static Optional<Known> markDetachedOffline(
+      Session tx, WorkerId worker, UUID attachId, long silentMs) throws SQLException {
     return tx.query(DETACHED_SQL)
         .bind(worker.value())
         .bind(attachId)
