@@ -159,7 +159,7 @@ final class ClaimLoop implements AutoCloseable {
       }
     } finally {
       for (ClaimGroup group : groups.subList(done, groups.size())) {
-        effects.execute(queue, queue.claimFailed(group));
+        effects.execute(queue, queue.claimNotMade(group));
       }
     }
     effects.execute(queue, queue.endClaimRound());
@@ -170,7 +170,7 @@ final class ClaimLoop implements AutoCloseable {
     long bytesFree = taskBytes.free();
     if (bytesFree == 0) {
       // Claimed tasks that wait for polls use up the memory: leave due runs in the database.
-      effects.execute(queue, queue.claimFailed(group));
+      effects.execute(queue, queue.claimNotMade(group));
       pause();
       return;
     }

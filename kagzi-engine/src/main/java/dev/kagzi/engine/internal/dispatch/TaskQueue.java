@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * must be done without the monitor.
  *
  * <p>A claim round goes through {@link #beginClaimRound}, for each group {@link #claimed} or {@link
- * #claimFailed}, and {@link #endClaimRound}. In a disabled namespace it consists of {@link
+ * #claimNotMade}, and {@link #endClaimRound}. In a disabled namespace it consists of {@link
  * #skipClaimRound} only. A queue has at most one claim round at a time.
  */
 final class TaskQueue {
@@ -323,7 +323,8 @@ final class TaskQueue {
     return effects;
   }
 
-  synchronized QueueEffects claimFailed(ClaimGroup group) {
+  /** The group's claim query failed, or was not executed because no memory is free. */
+  synchronized QueueEffects claimNotMade(ClaimGroup group) {
     QueueEffects effects = new QueueEffects();
     group.releaseSlots();
     backlogs.announceUnknown();

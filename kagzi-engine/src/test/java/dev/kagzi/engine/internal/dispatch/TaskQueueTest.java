@@ -130,9 +130,9 @@ class TaskQueueTest {
   void a_failed_claim_query_is_retried_with_a_growing_delay() {
     queue.add(poll(1), WorkerLimits.NONE);
 
-    long first = queue.claimFailed(queue.beginClaimRound().get(0)).wakeUpMs();
+    long first = queue.claimNotMade(queue.beginClaimRound().get(0)).wakeUpMs();
     queue.endClaimRound();
-    long second = queue.claimFailed(queue.beginClaimRound().get(0)).wakeUpMs();
+    long second = queue.claimNotMade(queue.beginClaimRound().get(0)).wakeUpMs();
 
     assertThat(first).isEqualTo(20);
     assertThat(second).isEqualTo(40);
