@@ -71,7 +71,7 @@ class WorkflowTest extends FakeServerTest {
   }
 
   @Test
-  void the_next_step_does_not_begin_before_the_previous_result_is_acknowledged() throws Exception {
+  void the_next_step_does_not_begin_before_the_previous_result_is_answered() throws Exception {
     CountDownLatch gate = server.hold("Report");
     CountDownLatch first = new CountDownLatch(1);
     worker(

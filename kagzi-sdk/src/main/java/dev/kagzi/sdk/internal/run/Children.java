@@ -131,7 +131,7 @@ final class Children {
     private final String key;
     private final Type outputType;
     private volatile String runId = "";
-    private volatile @Nullable Acknowledgement started;
+    private volatile @Nullable ReportAnswer started;
     private volatile @Nullable RecordedStep end;
 
     private final AtomicBoolean endCounted = new AtomicBoolean();
@@ -148,9 +148,9 @@ final class Children {
 
     @Override
     public String runId() {
-      Acknowledgement acknowledgement = started;
-      if (acknowledgement != null) {
-        ReportResult result = context.callingThread().await(acknowledgement);
+      ReportAnswer answer = started;
+      if (answer != null) {
+        ReportResult result = context.callingThread().await(answer);
         if (!result.hasAccepted()) {
           // If this thread started the child, awaitDurable() stops the run for the reason in the
           // answer.

@@ -30,8 +30,8 @@ final class WorkflowThread {
   /** The server may refuse a larger result, so the next report waits for its answer. */
   private static final int HELD_BYTES_MAX = 256 << 10;
 
-  /** Limit of reports that are sent but not acknowledged. */
-  private static final int UNACKNOWLEDGED_MAX = 1_000;
+  /** Limit of reports that are sent but not answered. */
+  private static final int UNANSWERED_MAX = 1_000;
 
   /** Interrupted code has this long to return before it counts as stuck. */
   private static final long RETURN_NANOS_MAX = TimeUnit.SECONDS.toNanos(1);
@@ -55,7 +55,7 @@ final class WorkflowThread {
   private volatile long heldNanos;
 
   /** Reports that were handed to the reporter and whose answers are not checked yet. */
-  private final ArrayDeque<Unacknowledged> unacknowledged = new ArrayDeque<>(2);
+  private final ArrayDeque<Unanswered> unanswered = new ArrayDeque<>(2);
 
   private volatile @Nullable RunningStep running;
 
@@ -82,7 +82,7 @@ final class WorkflowThread {
    */
   private volatile long seenBusyNanos = System.nanoTime();
 
-  private record Unacknowledged(ReportItem item, Acknowledgement acknowledgement) {}
+  private record Unanswered(ReportItem item, ReportAnswer answer) {}
 
   WorkflowThread(RunExecutionState state, Thread thread, @Nullable WorkflowThread parent) {
     this.state = state;
@@ -220,10 +220,10 @@ final class WorkflowThread {
     return item;
   }
 
-  Acknowledgement expectAnswer(ReportItem item) {
-    Acknowledgement acknowledgement = new Acknowledgement(thread);
-    unacknowledged.add(new Unacknowledged(item, acknowledgement));
-    return acknowledgement;
+  ReportAnswer expectAnswer(ReportItem item) {
+    ReportAnswer answer = new ReportAnswer(thread);
+    unanswered.add(new Unanswered(item, answer));
+    return answer;
   }
 
   boolean isHeldLong(long nowNanos) {
@@ -305,17 +305,17 @@ final class WorkflowThread {
     } finally {
       state.unlock();
     }
-    checkUnacknowledged();
+    checkAnswers();
     check();
   }
 
   /** Sends a report, behind the held result if there is one, and waits for the answer. */
   ReportResult report(ReportItem item) {
     markLive();
-    Acknowledgement acknowledgement = new Acknowledgement(thread);
-    sendAfterHeld(item, acknowledgement, false);
-    ReportResult result = await(acknowledgement);
-    checkUnacknowledged();
+    ReportAnswer answer = new ReportAnswer(thread);
+    sendAfterHeld(item, answer, false);
+    ReportResult result = await(answer);
+    checkAnswers();
     check();
     if (result.hasClaimLost()) {
       throw end(new StopReason.Lost());
@@ -328,17 +328,17 @@ final class WorkflowThread {
    * #report} checks. Waits for earlier answers if there are too many, or if the held result is
    * large.
    */
-  Acknowledgement reportAsync(ReportItem item) {
+  ReportAnswer reportAsync(ReportItem item) {
     markLive();
     while (true) {
       state.lock();
       try {
         check();
-        if (!isLarge(held) && unacknowledged.size() < UNACKNOWLEDGED_MAX) {
+        if (!isLarge(held) && unanswered.size() < UNANSWERED_MAX) {
           sendHeld();
-          Acknowledgement acknowledgement = expectAnswer(item);
-          state.lane().send(item, acknowledgement);
-          return acknowledgement;
+          ReportAnswer answer = expectAnswer(item);
+          state.lane().send(item, answer);
+          return answer;
         }
       } finally {
         state.unlock();
@@ -360,7 +360,7 @@ final class WorkflowThread {
       state.lock();
       try {
         check();
-        if (unacknowledged.isEmpty() && !isLarge(held)) {
+        if (unanswered.isEmpty() && !isLarge(held)) {
           if (last) {
             state.markFinished();
           }
@@ -379,11 +379,11 @@ final class WorkflowThread {
   }
 
   /** Waits for an answer; throws {@link SuspendedError} if the run is stopped meanwhile. */
-  ReportResult await(Acknowledgement acknowledgement) {
+  ReportResult await(ReportAnswer answer) {
     boolean interrupted = false;
-    acknowledgement.alsoWake(thread);
+    answer.alsoWake(thread);
     try {
-      for (ReportResult result = acknowledgement.result(); ; result = acknowledgement.result()) {
+      for (ReportResult result = answer.result(); ; result = answer.result()) {
         if (result != null) {
           return result;
         }
@@ -399,16 +399,16 @@ final class WorkflowThread {
     }
   }
 
-  private void checkUnacknowledged() {
-    for (Unacknowledged next = nextUnacknowledged(); next != null; next = nextUnacknowledged()) {
-      checkAnswer(next.item, await(next.acknowledgement));
+  private void checkAnswers() {
+    for (Unanswered next = nextUnanswered(); next != null; next = nextUnanswered()) {
+      checkAnswer(next.item, await(next.answer));
     }
   }
 
-  private @Nullable Unacknowledged nextUnacknowledged() {
+  private @Nullable Unanswered nextUnanswered() {
     state.lock();
     try {
-      return unacknowledged.pollFirst();
+      return unanswered.pollFirst();
     } finally {
       state.unlock();
     }

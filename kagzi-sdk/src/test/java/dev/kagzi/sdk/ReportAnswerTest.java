@@ -19,10 +19,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/**
- * A run waits for the acknowledgement of its results, even if its code is interrupted meanwhile.
- */
-class AcknowledgementTest extends FakeServerTest {
+/** A run waits for the answers to its reports, even if its code is interrupted meanwhile. */
+class ReportAnswerTest extends FakeServerTest {
   private final AtomicReference<@Nullable Thread> thread = new AtomicReference<>();
   private final AtomicInteger executions = new AtomicInteger();
   private final List<Object> log = new CopyOnWriteArrayList<>();

@@ -8,7 +8,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The answer to one report, which the run's threads can wait for. Thread-safe. */
-final class Acknowledgement implements ReportListener {
+final class ReportAnswer implements ReportListener {
   private final Thread waiter;
 
   /** Other threads that wait for the answer; usually none. */
@@ -16,7 +16,7 @@ final class Acknowledgement implements ReportListener {
 
   private volatile @Nullable ReportResult result;
 
-  Acknowledgement(Thread waiter) {
+  ReportAnswer(Thread waiter) {
     this.waiter = waiter;
   }
 
