@@ -335,7 +335,7 @@ public final class Schedules {
   private record Changed(Instant now, ScheduleView view) {}
 
   /**
-   * Schedules the next tick of this server. Other servers read the due time with their heartbeats.
+   * Schedules the next round of this server. Other servers read the due time with their heartbeats.
    */
   private ScheduleView notifyDue(Changed changed) {
     Instant next = changed.view.nextFireAt();
