@@ -148,10 +148,10 @@ public final class ScheduleBuilder<I> {
   }
 
   /**
-   * Creates the schedule.
+   * Creates the schedule. If a schedule with this name and the same content exists, returns it.
    *
    * @throws RequestRefusedException with code {@code ALREADY_EXISTS} if a schedule with this name
-   *     exists
+   *     exists with other content
    */
   public ScheduleInfo create() {
     return save(false);

@@ -80,14 +80,14 @@ public enum ServerOption {
       "KAGZI_COORDINATOR_INTERVAL_SECS",
       new Time("100ms", "1m"),
       "1s",
-      "How often the server does its periodic work: fire schedules, detect dead"
-          + " workers, end what timed out. Some of it is done every fifth time."),
+      "How often the server does its periodic work: detect dead workers, end what"
+          + " timed out. Some of it is done every fifth time."),
   COORDINATOR_BATCH_SIZE(
       new Whole(1, 10_000), "500", "How many schedules one transaction fires at most."),
   COORDINATOR_MAX_WORKFLOWS_PER_TICK(
       new Whole(1, 1_000_000),
       "1000",
-      "How many late slots of schedules become runs in one interval; slots on time are not limited."),
+      "How many schedule slots older than 2s become runs in one interval; newer ones have no limit."),
   COORDINATOR_WORKER_STALE_THRESHOLD(
       "KAGZI_COORDINATOR_WORKER_STALE_THRESHOLD_SECS",
       new Time("1s", "1h"),

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Limits how many late slots become runs per interval. Thread-safe. */
+/** Limits how many slots that are not on time become runs per interval. Thread-safe. */
 final class CatchupBudget {
   private final int perInterval;
   private final long intervalNanos;

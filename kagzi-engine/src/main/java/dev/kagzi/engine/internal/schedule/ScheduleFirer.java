@@ -45,10 +45,10 @@ public final class ScheduleFirer implements AutoCloseable {
   private @Nullable Session session;
   private final Shared shared;
 
-  /** The last round succeeded and left no slot on time, so the next one begins a new window. */
+  /** The last round succeeded and left no slot due now, so the next one begins a new window. */
   private boolean isCaughtUp = true;
 
-  private record Shared(CatchupBudget late, OnTime onTime, AtomicBoolean stopped) {}
+  private record Shared(CatchupBudget catchup, OnTime onTime, AtomicBoolean stopped) {}
 
   public ScheduleFirer(
       Database database, ScheduleConfig config, Duration interval, RunEvents events) {
@@ -111,7 +111,7 @@ public final class ScheduleFirer implements AutoCloseable {
       }
       ScheduleTemplates.Left left = ScheduleTemplates.newestLeft(session());
       isCaughtUp = left == null || !shared.onTime.isDueNow(left.dueSecond(), left.nowSecond());
-      return shared.late.isSpent() ? interval.toMillis() : LOCKED_MS;
+      return shared.catchup.isSpent() ? interval.toMillis() : LOCKED_MS;
     } catch (SQLException e) {
       throw refusal(e);
     }
@@ -129,7 +129,7 @@ public final class ScheduleFirer implements AutoCloseable {
   private void fireAll(Runnable helpNeeded) throws SQLException {
     Batch last;
     do {
-      shared.late.refill();
+      shared.catchup.refill();
       if (shared.stopped.get()) {
         return;
       }
@@ -181,16 +181,16 @@ public final class ScheduleFirer implements AutoCloseable {
   }
 
   private Batch fire(Session.Work<List<ScheduleTemplates.Template>> lock) throws SQLException {
-    AtomicInteger lateFired = new AtomicInteger();
+    AtomicInteger catchupUsed = new AtomicInteger();
     boolean committed = false;
     try {
-      Batch done = session().inTransaction(tx -> fire(tx, lock.run(tx), lateFired));
+      Batch done = session().inTransaction(tx -> fire(tx, lock.run(tx), catchupUsed));
       committed = true;
       publish(done.fired);
       return done;
     } finally {
       if (!committed) {
-        shared.late.giveBack(lateFired.get());
+        shared.catchup.giveBack(catchupUsed.get());
       }
     }
   }
@@ -203,7 +203,7 @@ public final class ScheduleFirer implements AutoCloseable {
    */
   private record Batch(int templates, boolean full, List<FiredRun> fired) {}
 
-  private Batch fire(Session tx, List<ScheduleTemplates.Template> due, AtomicInteger lateFired)
+  private Batch fire(Session tx, List<ScheduleTemplates.Template> due, AtomicInteger catchupUsed)
       throws SQLException {
     List<RunId> withoutOverlap =
         due.stream()
@@ -218,9 +218,9 @@ public final class ScheduleFirer implements AutoCloseable {
     for (ScheduleTemplates.Template template : due) {
       long onTimeFrom = shared.onTime.from(template.nowSecond());
       // Without catch-up no late slot becomes a run, so the limit must not delay the schedule.
-      boolean isLate = template.maxCatchup() > 0 && template.nextSlot() < onTimeFrom;
+      boolean isBeyondOnTime = template.maxCatchup() > 0 && template.nextSlot() < onTimeFrom;
       int fits = capacity.runs(template.inputBytes());
-      int max = isLate ? shared.late.take(fits) : fits;
+      int max = isBeyondOnTime ? shared.catchup.take(fits) : fits;
       int used = 0;
       if (max > 0) {
         processed++;
@@ -232,9 +232,9 @@ public final class ScheduleFirer implements AutoCloseable {
           used = Math.min(max, Math.max(1, plan.slots().size()));
         }
       }
-      if (isLate) {
-        shared.late.giveBack(max - used);
-        lateFired.addAndGet(used);
+      if (isBeyondOnTime) {
+        shared.catchup.giveBack(max - used);
+        catchupUsed.addAndGet(used);
       }
     }
     FireRuns.Inserted inserted = FireRuns.insert(tx, wanted);
