@@ -3,12 +3,14 @@ package dev.kagzi.engine.config;
 import java.time.Duration;
 
 /**
- * Settings of dispatch.
+ * Settings of dispatch, with their options.
  *
- * @param firstLease the lease of a run that was just dispatched; a heartbeat extends it
- * @param fallbackInterval how often a queue checks for due runs that no event announced
- * @param keepSlots how long a worker's free slots are kept between two polls
- * @param claimers how many threads claim runs, each with its own connection
+ * @param pollMax {@code poll-timeout}: the longest wait of a poll
+ * @param firstLease {@code worker-first-lease}: the lease of a run until the first heartbeat
+ * @param fallbackInterval {@code poll-fallback-interval}: how often a queue checks for due runs
+ *     that no event announced
+ * @param keepSlots {@code poll-keep-slots}: how long free slots are kept between two polls
+ * @param claimers {@code dispatch-claimers}: how many threads claim runs
  */
 public record DispatchConfig(
     Duration pollMax,

@@ -1,10 +1,11 @@
 package dev.kagzi.engine.config;
 
 /**
- * How schedules are fired.
+ * How schedules are fired, with the options.
  *
- * @param latePerTick how many late slots become runs in one interval of the coordinator; slots that
- *     are on time are not limited
+ * @param batch {@code coordinator-batch-size}: how many schedules one transaction fires at most
+ * @param latePerTick {@code coordinator-max-workflows-per-tick}: how many slots that are not on
+ *     time become runs in one interval of the coordinator
  */
 public record ScheduleConfig(int batch, int latePerTick) {
   public ScheduleConfig {

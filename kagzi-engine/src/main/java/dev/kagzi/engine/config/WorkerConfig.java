@@ -3,13 +3,14 @@ package dev.kagzi.engine.config;
 import java.time.Duration;
 
 /**
- * How the engine detects dead workers.
+ * How the engine detects dead workers, with the options.
  *
- * @param heartbeat interval between heartbeats of a worker
- * @param lease how long a claim lasts without a heartbeat
- * @param stale age of the last heartbeat after which a worker is marked offline
- * @param detached after how long without a new stream and heartbeat a worker is marked offline if
- *     its Attach stream broke
+ * @param heartbeat {@code worker-heartbeat-interval}
+ * @param lease {@code worker-visibility-timeout}: how long a claim lasts without a heartbeat
+ * @param stale {@code coordinator-worker-stale-threshold}: age of the last heartbeat after which a
+ *     worker is marked offline
+ * @param detached {@code worker-detached-timeout}: how long after a break of its Attach stream a
+ *     worker without a new stream and heartbeat is marked offline
  */
 public record WorkerConfig(Duration heartbeat, Duration lease, Duration stale, Duration detached) {
   public static WorkerConfig defaults() {
