@@ -83,7 +83,7 @@ CREATE TABLE kagzi.workflow_runs (
 
   -- The fence: increases with every claim.
   epoch                 integer NOT NULL DEFAULT 0,
-  -- The last claim that ended because its worker gave the run back.
+  -- The last claim that its holder ended, by any report, or whose holder had no task.
   ended_epoch           integer NOT NULL DEFAULT 0,
   -- The epoch before the first claim since the run was last PENDING or SLEEPING. The present claim is
   -- the only one since then if it is the next epoch.
@@ -94,10 +94,10 @@ CREATE TABLE kagzi.workflow_runs (
   -- hold the run.
   lost_epoch            integer,
   -- The worker whose claim was taken, while the run waits for its next claim; else null. A simple client
-  -- may still end the run then.
+  -- may still end the run then. Null after a hung step.
   taken_from            uuid,
-  -- The epoch of the claim that was taken, while the run waits for its next claim; else null. A run that
-  -- waits because its lease expired again has a higher one.
+  -- The epoch of the claim that was taken, while the run waits for its next claim; else null. It is lower
+  -- than epoch if a claim query set the run aside.
   taken_epoch           integer,
   locked_by             uuid,
   claimed_at            timestamptz,
@@ -117,7 +117,8 @@ CREATE TABLE kagzi.workflow_runs (
 
   -- What the start asked for. Kept to compute deadline_at again for a retry or a resume.
   execution_timeout_ms  bigint,
-  -- How much time the start's deadline left the run. Null without a deadline.
+  -- The time from the start to its deadline, or to its execution timeout if that is earlier. Null without
+  -- a deadline, and if the deadline had passed.
   deadline_after_ms     bigint,
   deadline_at           timestamptz,
   step_timeout_ms       bigint,
