@@ -83,7 +83,7 @@ public final class ReadSteps {
                                    ) AS b) AS l) AS s
             """;
 
-  /** The last attempt of every step of the runs, in the order of recording. */
+  /** The last attempt of every step, in the order of creation: a long step by its begin. */
   public static final String HISTORY_SQL =
       "SELECT "
           + COLUMNS

@@ -49,7 +49,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The locked rows and the pending changes of one transaction. Changes are collected in memory,
- * merged by key, and flushed with one statement per kind of change.
+ * merged by key, and flushed with one to three statements per kind of change.
  */
 final class RunBatch {
   private static final Logger log = LoggerFactory.getLogger(RunBatch.class);

@@ -46,8 +46,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Executes a batch of run writes: locks the runs, reads what the decisions need, decides in memory
- * and writes with one statement per kind. The most common single writes have a statement of their
- * own.
+ * and writes with one to three statements per kind. The most common single writes have a statement
+ * of their own.
  */
 public final class RunWriter implements BatchWriter<RunWrite<?>> {
   private final TransitionRules rules;

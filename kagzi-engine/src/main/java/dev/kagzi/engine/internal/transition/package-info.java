@@ -4,7 +4,7 @@
  *
  * <p>{@code RunWriter} receives a batch of writes from a lane of the journal and locks their runs.
  * {@code Transitions} decides each write in memory on the locked rows. {@code RunBatch} then writes
- * all changes with one statement per kind.
+ * all changes with one to three statements per kind.
  *
  * <p>Workers with the task protocol send batches of reports. A <em>simple client</em> is a worker
  * that makes one call per step or run (BeginStep, CompleteStep, CompleteWorkflow and so on).

@@ -121,8 +121,8 @@ public final class Reporter extends BatchSender<Reporter.Report, ReportResponse,
 
   /**
    * Answers an item that makes its call fail. An invalid item is refused. If an item makes the
-   * server fail, the claim counts as lost: its lease ends, and the next claim tries again. A run
-   * must not fail because of its server.
+   * server fail, the claim counts as lost: the next heartbeats do not list it, and other workers get
+   * the run. A run must not fail because of its server.
    */
   @Override
   protected void failed(Report report, Throwable error) {

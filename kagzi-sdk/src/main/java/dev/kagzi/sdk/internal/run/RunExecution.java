@@ -377,7 +377,7 @@ public final class RunExecution {
 
   private void releaseAnswered(ReportResult result) {
     if (result.hasRefused()) {
-      log.warn("run could not be released, another worker takes over when its lease ends")
+      log.warn("run could not be released, others get it after the next heartbeats or its lease")
           .with("run", task.getRunId())
           .with("reason", result.getRefused().getMessage())
           .write();
