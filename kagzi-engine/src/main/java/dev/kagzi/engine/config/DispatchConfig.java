@@ -5,10 +5,8 @@ import java.time.Duration;
 /**
  * Settings of dispatch, with their options.
  *
- * @param pollMax {@code poll-timeout}: the longest wait of a poll
  * @param firstLease {@code worker-first-lease}: the lease of a run until the first heartbeat
- * @param fallbackInterval {@code poll-fallback-interval}: how often a queue checks for due runs
- *     that no event announced
+ * @param fallbackInterval {@code poll-fallback-interval}: how often a queue checks for missed runs
  * @param keepSlots {@code poll-keep-slots}: how long free slots are kept between two polls
  * @param claimers {@code dispatch-claimers}: how many threads claim runs
  */

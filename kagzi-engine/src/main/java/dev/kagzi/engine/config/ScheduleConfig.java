@@ -3,7 +3,6 @@ package dev.kagzi.engine.config;
 /**
  * How schedules are fired, with the options.
  *
- * @param batch {@code coordinator-batch-size}: how many schedules one transaction fires at most
  * @param latePerTick {@code coordinator-max-workflows-per-tick}: how many slots that are not on
  *     time become runs in one interval of the coordinator
  */

@@ -7,10 +7,9 @@ import java.time.Duration;
  *
  * @param heartbeat {@code worker-heartbeat-interval}
  * @param lease {@code worker-visibility-timeout}: how long a claim lasts without a heartbeat
- * @param stale {@code coordinator-worker-stale-threshold}: age of the last heartbeat after which a
- *     worker is marked offline
- * @param detached {@code worker-detached-timeout}: how long after a break of its Attach stream a
- *     worker without a new stream and heartbeat is marked offline
+ * @param stale {@code coordinator-worker-stale-threshold}: a worker without a heartbeat for this
+ *     time is marked offline
+ * @param detached {@code worker-detached-timeout}: the same after a break of its Attach stream
  */
 public record WorkerConfig(Duration heartbeat, Duration lease, Duration stale, Duration detached) {
   public static WorkerConfig defaults() {

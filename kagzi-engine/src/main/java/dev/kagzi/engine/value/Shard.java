@@ -6,10 +6,9 @@ import java.security.NoSuchAlgorithmException;
 import java.util.Locale;
 
 /**
- * The last 16 bits of a run id. Runs that must meet in one transaction have the same shard: runs
- * with equal external ids, a schedule and its runs, a run with its children and failure handlers
- * (not with starts made by a step's code). So runs can be spread over several databases later
- * without a change of their ids.
+ * The last 16 bits of a run id. Equal for runs that must meet in one transaction: those with equal
+ * external ids, of one schedule, or children and failure handlers of a run (not starts made by a
+ * step's code). So runs can be spread over several databases later without a change of their ids.
  *
  * @param bits 0 to 65535
  */

@@ -117,8 +117,7 @@ CREATE TABLE kagzi.workflow_runs (
 
   -- What the start asked for. Kept to compute deadline_at again for a retry or a resume.
   execution_timeout_ms  bigint,
-  -- The time from the start to its deadline, or to its execution timeout if that is earlier. Null without
-  -- a deadline, and if the deadline had passed.
+  -- Time from the start to the earlier of deadline and timeout. Null without a deadline, or if it had passed.
   deadline_after_ms     bigint,
   deadline_at           timestamptz,
   step_timeout_ms       bigint,

@@ -323,7 +323,6 @@ final class TaskQueue {
     return effects;
   }
 
-  /** The group's claim query failed, or was not executed because no memory is free. */
   synchronized QueueEffects claimNotMade(ClaimGroup group) {
     QueueEffects effects = new QueueEffects();
     group.releaseSlots();
