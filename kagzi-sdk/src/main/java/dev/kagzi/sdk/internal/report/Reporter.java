@@ -121,7 +121,7 @@ public final class Reporter extends BatchSender<Reporter.Report, ReportResponse,
 
   /**
    * Answers an item that makes its call fail. An invalid item is refused. If an item makes the
-   * server fail, the claim counts as lost: the next heartbeats do not list it, and other workers get
+   * server fail, the claim counts as lost: the next heartbeats do not list it, so other workers get
    * the run. A run must not fail because of its server.
    */
   @Override

@@ -377,7 +377,7 @@ public final class RunExecution {
 
   private void releaseAnswered(ReportResult result) {
     if (result.hasRefused()) {
-      log.warn("run could not be released, others get it after the next heartbeats or its lease")
+      log.warn("run could not be released, other workers get it at the end of its lease or before")
           .with("run", task.getRunId())
           .with("reason", result.getRefused().getMessage())
           .write();
