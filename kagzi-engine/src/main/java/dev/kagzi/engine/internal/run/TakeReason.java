@@ -45,8 +45,8 @@ public enum TakeReason {
   }
 
   /**
-   * Whether it counts as a crash: after each one in a row the run waits longer, and in the
-   * end it fails.
+   * Whether it counts as a crash: after each one in a row the run waits longer, and in the end it
+   * fails.
    */
   public boolean isCrash() {
     return holder == Holder.CRASHED;

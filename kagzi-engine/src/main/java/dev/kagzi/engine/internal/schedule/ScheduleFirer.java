@@ -90,8 +90,8 @@ public final class ScheduleFirer implements AutoCloseable {
   }
 
   /**
-   * Fires the due schedules. Returns the milliseconds until the next round, or null if no
-   * schedule has a next slot.
+   * Fires the due schedules. Returns the milliseconds until the next round, or null if no schedule
+   * has a next slot.
    *
    * @param helpNeeded called when there is enough work for a helper
    */

@@ -26,9 +26,9 @@ import org.slf4j.event.Level;
 
 /**
  * Takes runs away from workers that crashed, hang or lost their tasks. There are six ways: the
- * first six of {@link TakeReason}, which are the methods of this class in the same order. A
- * claim query takes over runs whose lease has ended. The other ways end, under the lock of the run,
- * in {@code transition.RunMutations}: in {@code take}, or in {@code fail} after too many crashes.
+ * first six of {@link TakeReason}, which are the methods of this class in the same order. A claim
+ * query takes over runs whose lease has ended. The other ways end, under the lock of the run, in
+ * {@code transition.RunMutations}: in {@code take}, or in {@code fail} after too many crashes.
  * Thread-safe.
  */
 public final class Recovery {
@@ -67,8 +67,8 @@ public final class Recovery {
   }
 
   /**
-   * {@link TakeReason#WORKER_SILENT}: marks workers whose last heartbeat is too old as offline
-   * and releases their claims; returns how many workers. Blocks.
+   * {@link TakeReason#WORKER_SILENT}: marks workers whose last heartbeat is too old as offline and
+   * releases their claims; returns how many workers. Blocks.
    */
   public int releaseSilent() {
     return releaseOffline(
@@ -77,8 +77,8 @@ public final class Recovery {
   }
 
   /**
-   * {@link TakeReason#LEASE_ENDED}: a claim query takes over runs whose lease has ended, counts
-   * the crash and, from the second one in a row, delays the run ({@link
+   * {@link TakeReason#LEASE_ENDED}: a claim query takes over runs whose lease has ended, counts the
+   * crash and, from the second one in a row, delays the run ({@link
    * dev.kagzi.engine.internal.dispatch.ClaimRuns}). It leaves a run whose workers crashed too often
    * to this method, which fails it.
    */
@@ -127,15 +127,14 @@ public final class Recovery {
   }
 
   /**
-   * {@link TakeReason#STEP_HUNG}: fails the attempt, whose policy decides when the run
-   * continues, and takes the run from its worker.
+   * {@link TakeReason#STEP_HUNG}: fails the attempt, whose policy decides when the run continues,
+   * and takes the run from its worker.
    */
   public void releaseHung(StepRef step) {
     journal.append(new ExpireStep(step));
   }
 
-  private int releaseOffline(
-      TakeReason reason, Session.Work<List<WorkerRows.Known>> markOffline) {
+  private int releaseOffline(TakeReason reason, Session.Work<List<WorkerRows.Known>> markOffline) {
     List<WorkerRows.Known> gone =
         database.write(
             tx -> {
