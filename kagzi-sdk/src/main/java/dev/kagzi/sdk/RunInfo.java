@@ -14,7 +14,8 @@ import java.util.Optional;
  * @param startedAt when a worker first claimed it
  * @param wakeUpAt when a sleeping or waiting run continues
  * @param workerId the worker that holds it
- * @param failure the error of a failed run, or the reason why an unfinished run is blocked
+ * @param failure why an unfinished run is blocked, or was at its last release; otherwise the error
+ *     of the last failed attempt, which a retried or resumed run keeps until it ends
  * @param parentRunId the run that started it, as a child or from a step
  * @param parentStep the step of that run
  * @param output the stored output of a completed run; {@link #output(Class)} decodes it. In lists

@@ -133,7 +133,7 @@ public final class ProtoMapper {
         time(run.hasFinishedAt(), run.getFinishedAt()),
         time(run.hasWakeUpAt(), run.getWakeUpAt()),
         text(run.getWorkerId()),
-        failureOrBlockReason(run),
+        blockReasonOrFailure(run),
         text(run.getParentRunId()),
         text(run.getParentStepId()),
         output);
@@ -177,11 +177,12 @@ public final class ProtoMapper {
             .formatted(what, found));
   }
 
-  private static Optional<Failure> failureOrBlockReason(Workflow run) {
-    if (run.hasError()) {
-      return Optional.of(failure(run.getError()));
+  // The error of an earlier attempt, which a run keeps, must not hide why the run is blocked.
+  private static Optional<Failure> blockReasonOrFailure(Workflow run) {
+    if (run.hasBlockedBy()) {
+      return Optional.of(failure(run.getBlockedBy()));
     }
-    return run.hasBlockedBy() ? Optional.of(failure(run.getBlockedBy())) : Optional.empty();
+    return run.hasError() ? Optional.of(failure(run.getError())) : Optional.empty();
   }
 
   public static Instant instant(Timestamp timestamp) {
