@@ -39,8 +39,13 @@ public final class Branch<R> {
   /**
    * Returns a copy of this branch that returns its failure as a {@link BranchResult} instead of
    * throwing it. Its failure does not interrupt the other branches.
+   *
+   * @throws IllegalStateException if this branch is such a copy already
    */
   public Branch<BranchResult<R>> collected() {
+    if (collected) {
+      throw new IllegalStateException("branch " + name + ": collected twice (expected: once)");
+    }
     return new Branch<>(name, code, true);
   }
 
