@@ -20,7 +20,10 @@ public final class BranchFailedException extends WorkFailedException {
     this.branch = branch;
   }
 
-  /** Returns the name of the {@code parallel} or {@code race} call. */
+  /**
+   * Returns the key of the {@code parallel} or {@code race} call: its name with scope and
+   * occurrence.
+   */
   public String group() {
     return step();
   }

@@ -2,7 +2,7 @@ package dev.kagzi.sdk;
 
 /**
  * Thrown when a {@link WorkflowContext} is used where it is not valid: in a foreign thread, inside
- * a step, in another branch, in another run, or after the run ended.
+ * a step, in another branch, in another run, or after the workflow's code returned.
  */
 public final class ContextMisuseException extends KagziException {
   private final Misuse misuse;

@@ -36,7 +36,8 @@ public final class Encoded {
   /** Returns the output of a run; empty if the message contains none. */
   static Optional<Encoded> outputOf(Workflow run, PayloadCodec codec) {
     Payload output = run.getOutput();
-    // Lists omit the bytes of large outputs. An encoded value is never empty.
+    // Lists omit the bytes of large outputs. A payload without bytes decodes to null, so both cases
+    // count as no output.
     return run.hasOutput() && !output.getData().isEmpty()
         ? Optional.of(new Encoded(output.getData().toByteArray(), output.getMetadataMap(), codec))
         : Optional.empty();

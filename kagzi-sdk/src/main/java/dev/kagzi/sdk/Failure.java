@@ -39,7 +39,7 @@ public record Failure(
   /**
    * Returns whether the exception was of this class or a subclass, or one of its causes was of
    * exactly this class. Classes are compared by name, so the original class need not be on the
-   * classpath.
+   * classpath. {@code Throwable} matches none of its subclasses.
    */
   public boolean isA(Class<? extends Throwable> type) {
     String name = type.getName();
@@ -48,7 +48,10 @@ public record Failure(
         || causes().stream().anyMatch(cause -> cause.startsWith(name + ": "));
   }
 
-  /** Returns the stack trace; empty without {@link WorkerBuilder#recordStacks}. */
+  /**
+   * Returns the stack trace; empty if {@link WorkerBuilder#recordStacks} is off, or if no exception
+   * caused the failure.
+   */
   public Optional<String> stack() {
     return Optional.ofNullable(metadata.get(STACK));
   }

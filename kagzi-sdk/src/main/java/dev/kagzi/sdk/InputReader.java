@@ -66,9 +66,7 @@ final class InputReader {
     this.mapper = builder.build();
   }
 
-  /**
-   * Adds a handler that Jackson calls only if no handler of the application accepts the problem.
-   */
+  /** Adds a handler that Jackson calls only if no handler of the application accepts. */
   private static void addLastHandler(
       JsonMapper.Builder builder, DeserializationProblemHandler last) {
     List<DeserializationProblemHandler> handlers = new ArrayList<>();

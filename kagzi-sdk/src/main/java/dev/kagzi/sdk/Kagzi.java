@@ -91,9 +91,9 @@ public final class Kagzi implements AutoCloseable {
   }
 
   /**
-   * Connects with default options. Returns immediately and does not fail if no server answers: the
-   * client tries to connect about once a second while it is open. {@link #ping} checks whether a
-   * server answers.
+   * Creates a client with default options. The first call, or the first worker, opens the
+   * connection. If no server answers, the client then tries again about once a second. {@link
+   * #ping} checks whether a server answers.
    *
    * @param address {@code host:port}, or several separated by commas: servers of one database; the
    *     client uses the first that answers
@@ -404,8 +404,8 @@ public final class Kagzi implements AutoCloseable {
     }
 
     /**
-     * Adds an interceptor of the runs and steps of all workers of this client. It is called outside
-     * of the workers' own interceptors.
+     * Adds an interceptor of the runs and steps of all workers of this client. It wraps the
+     * workers' own interceptors.
      */
     public Builder workerInterceptor(WorkerInterceptor interceptor) {
       workerInterceptors.add(Objects.requireNonNull(interceptor, "interceptor"));
@@ -428,7 +428,7 @@ public final class Kagzi implements AutoCloseable {
     }
 
     /**
-     * Creates the client and begins to connect: {@link Kagzi#connect}.
+     * Creates the client; the first call connects: {@link Kagzi#connect}.
      *
      * @throws IllegalStateException unless exactly one of {@link #address} and {@link #inProcess}
      *     is set

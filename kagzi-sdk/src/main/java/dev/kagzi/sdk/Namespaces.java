@@ -18,8 +18,9 @@ import java.util.stream.Stream;
 /**
  * Creates, changes and lists namespaces, independent of the client's own namespace. Thread-safe.
  *
- * <p>If a namespace does not exist, calls fail with code {@code NOT_FOUND}; if a new name already
- * exists, with {@code ALREADY_EXISTS}: {@link RequestRefusedException#code}.
+ * <p>If a namespace does not exist, calls fail with code {@code NOT_FOUND}. {@link #create} fails
+ * with {@code ALREADY_EXISTS} if the name exists with another display name, description or
+ * retention: {@link RequestRefusedException#code}.
  */
 public final class Namespaces {
   private final Connection connection;
@@ -117,7 +118,10 @@ public final class Namespaces {
         connection.call(NamespaceServiceGrpc.getEnableNamespaceMethod(), request).getNamespace());
   }
 
-  /** Disables the namespace: no starts, no dispatch. Runs that are held by a worker continue. */
+  /**
+   * Disables the namespace: clients and schedules cannot start runs, and no run is dispatched to a
+   * worker. Runs that a worker holds continue and can still start children, which wait.
+   */
   public NamespaceInfo disable(String name) {
     DisableNamespaceRequest request =
         DisableNamespaceRequest.newBuilder().setNamespace(name).build();

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  * need compatible codecs. Implementations must be thread-safe.
  *
  * <p>Encode and decode errors must be thrown as {@link PayloadException}. A result that cannot be
- * encoded fails its step. A payload that cannot be decoded does not fail the run: the run is
- * blocked until a worker can decode it.
+ * encoded, or read back right after that, fails its step. If a worker cannot decode a run's input
+ * or a recorded result, the run does not fail: it is blocked until a worker can.
  */
 public interface PayloadCodec {
   /**

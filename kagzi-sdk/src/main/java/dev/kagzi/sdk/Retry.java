@@ -26,7 +26,8 @@ import java.util.stream.Stream;
  * notOn} and {@code onlyOn}, it is not retried.
  *
  * <p>Immutable: each setter returns a changed copy. Values out of range throw {@link
- * IllegalArgumentException}.
+ * IllegalArgumentException} here; the server rejects coefficients above 1000 and delays above 365
+ * days.
  */
 public final class Retry {
   /** No limit on the number of attempts. */
@@ -137,8 +138,9 @@ public final class Retry {
   }
 
   /**
-   * Does not retry exceptions of this class and its subclasses; ignores their causes. Further calls
-   * add classes.
+   * Does not retry exceptions of this class and its subclasses. Also matches an exception whose
+   * message begins with the class name, such as {@code new RuntimeException(cause)}; other causes
+   * are ignored. Further calls add classes.
    */
   public Retry notOn(Class<? extends Throwable> type) {
     check(
@@ -147,7 +149,10 @@ public final class Retry {
     return with(errors.andFatal(Stream.of(type.getName())));
   }
 
-  /** Does not retry errors of these kinds. Further calls add kinds. */
+  /**
+   * Does not retry errors of these kinds. Also matches errors whose message begins with the kind's
+   * name. Further calls add kinds.
+   */
   public Retry notOn(ErrorKind kind, ErrorKind... more) {
     return with(errors.andFatal(kinds(kind, more).stream().map(ErrorKind::name)));
   }

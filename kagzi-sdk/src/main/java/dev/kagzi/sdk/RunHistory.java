@@ -27,7 +27,7 @@ public final class RunHistory {
     return ProtoMapper.runInfo(file.run(), Encoded.outputOf(file.run(), JacksonCodec.DEFAULT));
   }
 
-  /** Returns every attempt of every step, in the order in which they were recorded. */
+  /** Returns every attempt of every step, in the order in which the attempts began. */
   public List<StepInfo> steps() {
     return file.steps().stream().map(ProtoMapper::stepInfo).toList();
   }

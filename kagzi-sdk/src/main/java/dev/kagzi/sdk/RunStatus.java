@@ -2,7 +2,10 @@ package dev.kagzi.sdk;
 
 /** The status of a run. */
 public enum RunStatus {
-  /** Due, or waiting for a retry; no worker holds it. */
+  /**
+   * No worker holds it: it is due, or it becomes due after a delay (retry, blocked run, crash, or
+   * jitter of its schedule).
+   */
   PENDING,
   /** A worker is executing it. */
   RUNNING,

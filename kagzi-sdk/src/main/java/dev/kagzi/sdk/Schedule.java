@@ -102,7 +102,7 @@ public final class Schedule {
 
   /**
    * Starts a run now, even if the schedule is paused or another run is active. The run belongs to
-   * no slot, and runs of later slots may overlap with it.
+   * no slot. It counts as an earlier run for the overlap policy of later slots.
    *
    * @return the run's id
    */

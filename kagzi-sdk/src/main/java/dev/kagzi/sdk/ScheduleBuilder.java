@@ -86,8 +86,11 @@ public final class ScheduleBuilder<I> {
   }
 
   /**
-   * Sets how many late slots become runs; 100 by default. If more are late, the newest become runs.
-   * A slot is late if no server fires it within two seconds, or within the server's {@code
+   * Sets how many late slots may become runs, the newest ones; 100 by default. With {@link
+   * Overlap#SKIP} and {@link Overlap#BUFFER_ONE}, at most the oldest of these becomes a run at
+   * once; with BUFFER_ONE, the next one waits.
+   *
+   * <p>A slot is late if no server fires it within two seconds, or within the server's {@code
    * coordinator-interval} if that is longer. Slots become late while no server runs or the schedule
    * is paused. With 0, late slots never become runs.
    */
@@ -97,9 +100,9 @@ public final class ScheduleBuilder<I> {
   }
 
   /**
-   * Delays every run of this schedule by the same time, which is between zero and this duration and
-   * differs from schedule to schedule. Schedules with the same cron expression then do not start at
-   * the same moment.
+   * Starts the run of each slot a fixed delay after the slot. The delay is between zero and this
+   * duration and differs from schedule to schedule, so that schedules with the same cron expression
+   * do not start at the same moment. Triggered, back-filled and buffered runs are not delayed.
    */
   public ScheduleBuilder<I> jitter(Duration jitter) {
     request.setJitterMs(jitter.toMillis());
@@ -136,7 +139,10 @@ public final class ScheduleBuilder<I> {
     return this;
   }
 
-  /** Creates the schedule paused: it does not fire until {@link Schedule#resume}. */
+  /**
+   * Creates the schedule paused; {@link #createOrUpdate} also pauses an existing one. It does not
+   * fire until {@link Schedule#resume}.
+   */
   public ScheduleBuilder<I> paused() {
     request.setEnabled(false);
     return this;
@@ -148,8 +154,9 @@ public final class ScheduleBuilder<I> {
   }
 
   /**
-   * Creates the schedule. If a schedule with this name and the same content exists, returns it.
+   * Creates the schedule.
    *
+   * @return the new schedule; the existing one if it has the same name and content
    * @throws RequestRefusedException with code {@code ALREADY_EXISTS} if a schedule with this name
    *     exists with other content
    */

@@ -33,7 +33,7 @@ public abstract sealed class WorkFailedException extends KagziException
 
   /**
    * Returns the key of the failed step with its occurrence: {@code charge#2}. For a child it is the
-   * step that represents it; for branches the name of the {@code parallel} or {@code race} call.
+   * step that represents it; for branches the key of the {@code parallel} or {@code race} call.
    */
   public final String step() {
     return step;

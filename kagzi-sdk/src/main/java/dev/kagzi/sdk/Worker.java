@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * A running worker: executes runs until it is closed. If it loses the server, it reconnects and
- * registers again without a time limit. Thread-safe.
+ * A running worker: executes runs until it is closed. If it loses the server, it reconnects, and
+ * registers again if the server no longer knows it. Neither has a time limit. Thread-safe.
  *
  * <p>Its threads do not keep the JVM alive. A program that is only a worker ends its {@code main}
  * with {@link #awaitTermination()}.
@@ -49,9 +49,10 @@ public interface Worker extends AutoCloseable {
 
   /**
    * Returns how many of the runs counted by {@link #activeCount} were interrupted more than a
-   * second ago and still execute. They were interrupted because of a timeout or because the worker
-   * lost the run. Their code can record nothing any more, and their slots are freed only when the
-   * code ends. If the number stays above zero, check the worker's warnings.
+   * second ago and still execute. They were interrupted because of a timeout, because the worker
+   * lost or released the run, or because their branch was stopped. The interrupted code can record
+   * nothing any more, and the slots are freed only when it ends. If the number stays above zero,
+   * check the worker's warnings.
    */
   int stuckCount();
 

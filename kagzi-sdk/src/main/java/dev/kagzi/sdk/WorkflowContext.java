@@ -216,7 +216,8 @@ public interface WorkflowContext {
   /**
    * Executes branches at the same time and returns the first result; the other branches are
    * interrupted. The winner is recorded, so a replay executes only that branch. A failed branch
-   * cannot win.
+   * cannot win, unless it is {@linkplain Branch#collected collected}: its failure then counts as a
+   * result.
    *
    * @throws BranchFailedException if all branches fail; it contains the failure of the first branch
    *     in the list

@@ -115,8 +115,8 @@ public final class WorkflowStarter<I, O> {
   }
 
   /**
-   * Sets how long the run may take from its start, including all waits. After that it ends as
-   * TIMED_OUT and its code is interrupted. No limit by default.
+   * Sets how long the run may take from its creation, including the wait for a worker and all other
+   * waits. After that it ends as TIMED_OUT and its code is interrupted. No limit by default.
    */
   public WorkflowStarter<I, O> executionTimeout(Duration timeout) {
     return with(
@@ -218,8 +218,8 @@ public final class WorkflowStarter<I, O> {
   }
 
   /**
-   * Starts one run per input, many with each call. Not atomic: if one start is rejected, the others
-   * have started.
+   * Starts one run per input. The client sends many starts in one request. Not atomic: if one start
+   * is rejected, the others have started.
    *
    * @return handles in the order of the inputs
    * @throws RequestRefusedException the first rejection, after every start was answered
