@@ -271,10 +271,7 @@ final class Branches {
     running.forEach(each -> parent.state().stopBranch(each.thread, reason));
   }
 
-  /**
-   * Reads the group's own recorded step. Returns the winner of a race, or null if the branches must
-   * run; throws a recorded failure.
-   */
+  /** Returns the recorded winner, or null if the branches must run; throws a recorded failure. */
   private @Nullable String readRecorded(RecordedStep recorded, boolean race) {
     HistoryMismatch.requireKind(parent, recorded, StepKind.STEP_KIND_FUNCTION);
     switch (recorded.getResultCase()) {

@@ -98,10 +98,7 @@ public final class FailureRecorder {
     return error.build();
   }
 
-  /**
-   * Returns the failed step; for branches, the step within the failed branch. Empty if the branch's
-   * own code threw.
-   */
+  /** Returns the failed step, also of a branch; empty if the branch's own code threw. */
   private static Optional<String> stepOf(WorkFailedException failed) {
     return switch (failed) {
       case StepFailedException step -> Optional.of(step.step());
@@ -233,9 +230,7 @@ public final class FailureRecorder {
         metadata);
   }
 
-  /**
-   * Replaces an exception in the log. Its message is the recorded text, with the original class.
-   */
+  /** Replaces an exception in the log; has the original class and the recorded text. */
   private static final class SanitizedException extends Exception {
     private static final long serialVersionUID = 1;
 

@@ -16,9 +16,7 @@ import org.jspecify.annotations.Nullable;
 final class History {
   private final Map<String, RecordedStep> steps;
 
-  /**
-   * By scope, the steps whose order within their claim is known: {@link ReplayCheck#hasPosition}.
-   */
+  /** By scope, the steps that have a {@linkplain ReplayCheck#hasPosition position}. */
   private final Map<String, List<RecordedStep>> ordered = new HashMap<>();
 
   /** The keys that an earlier execution in this process asked for, by scope. */

@@ -29,9 +29,7 @@ public final class NameRules {
     return name;
   }
 
-  /**
-   * Step names must not contain the characters that separate the parts of step keys and step ids.
-   */
+  /** The rejected characters separate the parts of step keys and step ids. */
   static String checkStep(String name) {
     check("step name", name);
     for (int i = 0; i < name.length(); i++) {

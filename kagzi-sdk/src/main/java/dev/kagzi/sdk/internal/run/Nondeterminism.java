@@ -47,10 +47,7 @@ public final class Nondeterminism {
     return earlier.of(task.getRunId(), task.getAttempt());
   }
 
-  /**
-   * Remembers the keys that a run asked for before it was parked. The same code must ask for them
-   * again in a replay.
-   */
+  /** The same code must ask for these keys again in a replay. */
   void parked(Task task, Map<String, List<String>> asked) {
     earlier.remember(task.getRunId(), task.getAttempt(), asked);
   }

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li><b>An earlier execution in this process</b>, which had the same code. As long as every
- *       requested step is recorded, the same code must ask for the same keys.
+ *       requested step has a recorded result, the same code must ask for the same keys.
  *   <li><b>The history</b>, perhaps of other code. Steps that one claim executed have an order. The
  *       code may ask for further steps between them, and may leave some out. It must not change
  *       their order, and must not ask for a new name in place of a recorded one: then the name
@@ -31,7 +31,7 @@ final class ReplayCheck {
   /** Further keys of a scope are not compared with earlier executions. */
   static final int KEYS_MAX = 1_000;
 
-  /** Limits the searches for a missing step, which are slow: code with many new steps is valid. */
+  /** Limits the slow searches for a missing step: valid new steps can cause many of them. */
   private static final int SEARCHES_MAX = 100;
 
   private final List<RecordedStep> recorded;
@@ -47,7 +47,7 @@ final class ReplayCheck {
 
   private int position;
 
-  /** The position of the last call that had a recorded step, of any claim. */
+  /** The position of the last request for a recorded step with a place in the history. */
   private int recordedPosition;
 
   private int searches;

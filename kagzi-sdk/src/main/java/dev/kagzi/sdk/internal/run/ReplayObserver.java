@@ -19,9 +19,7 @@ public interface ReplayObserver {
     record Differs(String how) implements Verdict {}
   }
 
-  /**
-   * The kind is unspecified for a group of branches, which may have no recorded step of its own.
-   */
+  /** The kind is unspecified for a group of branches, which may have no step of its own. */
   Verdict asked(String key, StepKind kind, @Nullable RecordedStep recorded);
 
   /** Steps with this key prefix will not be asked for; their branches do not run again. */

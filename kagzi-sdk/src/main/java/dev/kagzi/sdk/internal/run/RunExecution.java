@@ -127,10 +127,7 @@ public final class RunExecution {
     state.stop(new StopReason.Lost());
   }
 
-  /**
-   * Releases the run and interrupts the code; false if the execution has stopped or sent its last
-   * report.
-   */
+  /** Releases the run and interrupts the code; false if it has stopped or sent its last report. */
   public boolean release() {
     return state.release(this::releaseAnswered);
   }

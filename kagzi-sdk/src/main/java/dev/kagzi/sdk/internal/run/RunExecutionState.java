@@ -256,10 +256,7 @@ final class RunExecutionState {
         });
   }
 
-  /**
-   * Stops the execution and interrupts its code; false if it had stopped or sent its last report.
-   * Thread-safe.
-   */
+  /** Interrupts the code; false if it had stopped or sent its last report. Thread-safe. */
   boolean stop(StopReason why) {
     lock.lock();
     try {

@@ -4,9 +4,6 @@ package dev.kagzi.sdk.internal.run;
 public enum RunOutcome {
   COMPLETED,
   FAILED,
-  /**
-   * This execution did not end the run: the run was parked, lost, released or blocked, or will be
-   * retried.
-   */
+  /** The run was parked, lost, released or blocked, or will be retried. */
   UNFINISHED
 }

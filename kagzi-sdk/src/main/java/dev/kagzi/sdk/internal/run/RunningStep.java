@@ -178,10 +178,7 @@ final class RunningStep {
     return done.build();
   }
 
-  /**
-   * With {@code keepClaim}, the server does not release the run during the retry delay: other
-   * branches need it.
-   */
+  /** With {@code keepClaim}, the server does not release the run during the retry delay. */
   ReportItem.StepFailed failed(ErrorDetail error, boolean keepClaim, long nowNanos) {
     ReportItem.StepFailed.Builder failed =
         ReportItem.StepFailed.newBuilder()

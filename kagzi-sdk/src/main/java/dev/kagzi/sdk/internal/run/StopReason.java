@@ -8,10 +8,7 @@ sealed interface StopReason {
   /** The server has released the run until its sleep, retry delay or child is over. */
   record Parked() implements StopReason {}
 
-  /**
-   * The claim has ended: the run was released, claimed again, or has ended, for example by a
-   * cancel.
-   */
+  /** The run was released, claimed again, or has ended, for example by a cancel. */
   record Lost() implements StopReason {}
 
   /** The run's deadline has passed: the server ends it, and nothing more is reported here. */

@@ -7,10 +7,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Logs code that was interrupted and does not return. It cannot be stopped and occupies a slot
- * until it returns. Only ticks use it.
- */
+/** Logs interrupted code that does not return and occupies its slot. Only ticks use it. */
 final class StuckCode {
   private static final EventLog log = EventLog.of(StuckCode.class);
   private static final int FRAMES_MAX = 8;

@@ -8,10 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 
-/**
- * What a workflow thread waits for: a time, or the end of children. Guarded by the lock of the
- * execution state.
- */
+/** What a workflow thread waits for: a time, or children. Guarded by the state's lock. */
 final class Suspension {
   private final boolean timed;
   private final long untilNanos;

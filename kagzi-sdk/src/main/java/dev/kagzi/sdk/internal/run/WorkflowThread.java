@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 final class WorkflowThread {
   private static final EventLog log = EventLog.of(WorkflowThread.class);
 
-  /** A held result is sent after this time, even if the code has not reached its next step. */
+  /** The first tick after this time sends a held result. */
   private static final long HOLD_NANOS_MAX = TimeUnit.MILLISECONDS.toNanos(20);
 
   /** The server may refuse a larger result, so the next report waits for its answer. */
@@ -44,9 +44,7 @@ final class WorkflowThread {
   private final Thread thread;
   private final @Nullable WorkflowThread parent;
 
-  /**
-   * The branch was stopped because its result is no longer needed; nothing more of it is reported.
-   */
+  /** The branch's result is no longer needed; nothing more of it is reported. */
   private volatile boolean stopped;
 
   /** The last step's result, not yet handed to the reporter. */
@@ -76,10 +74,7 @@ final class WorkflowThread {
 
   private volatile long usedContextNanos;
 
-  /**
-   * When a tick last saw this thread in a step, waiting or in a call of its context; also set after
-   * a gap between ticks.
-   */
+  /** When a tick last saw it in a step, a wait or a context call, or came after a gap. */
   private volatile long seenBusyNanos = System.nanoTime();
 
   private record Unanswered(ReportItem item, ReportAnswer answer) {}
@@ -178,10 +173,7 @@ final class WorkflowThread {
     return stopped;
   }
 
-  /**
-   * Stops the whole execution, unless this branch is already stopped. Always throws; the result
-   * type allows {@code throw end(..)}.
-   */
+  /** Stops the execution, unless this branch is stopped. Always throws: {@code throw end(..)}. */
   SuspendedError end(StopReason why) {
     if (!stopped) {
       state.end(this, why);
@@ -274,18 +266,13 @@ final class WorkflowThread {
     return running;
   }
 
-  /**
-   * Returns how long the code has ignored its interrupt; 0 within the first second. Thread-safe.
-   */
+  /** How long the code has ignored its interrupt; 0 in the first second. Thread-safe. */
   long ignoredNanos(long nowNanos) {
     Long since = interruptedNanos;
     return since == null || nowNanos - since < RETURN_NANOS_MAX ? 0 : nowNanos - since;
   }
 
-  /**
-   * Keeps a step's result until the next report. The result is durable once {@link #awaitDurable}
-   * or {@link #report} returns.
-   */
+  /** Keeps a result until the next report; {@link #awaitDurable} makes it durable. */
   void hold(ReportItem stepDone) {
     state.lock();
     try {
@@ -347,10 +334,7 @@ final class WorkflowThread {
     }
   }
 
-  /**
-   * Sends the run's last report once all earlier reports are answered. Does not wait for its
-   * answer, which the listener receives.
-   */
+  /** Sends the run's last report, with the held result, once earlier ones are answered. */
   void finish(ReportItem item, ReportListener listener) {
     sendAfterHeld(item, listener, true);
   }
