@@ -16,14 +16,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Waits for runs to end, over one gRPC stream. The stream is opened with the first wait and again
- * after it breaks. Thread-safe.
- */
+/** Waits for ends of runs over one gRPC stream, reopened after it breaks. Thread-safe. */
 public final class RunWatcher {
   private static final int MESSAGE_IDS_MAX = 5_000;
 
-  /** With more watched runs than {@link #AT_ONCE_MAX}, requests are collected for this time. */
+  /** With more watched runs than {@link #AT_ONCE_MAX}, requests are at least this far apart. */
   private static final long BATCH_MS = 1;
 
   // Collecting would cost a caller that waits for one run after the other 0.7 ms per run.
@@ -50,10 +47,7 @@ public final class RunWatcher {
     int waiters;
   }
 
-  /**
-   * The future completes on a gRPC thread, or in {@link #close} on the thread of its caller. So its
-   * callbacks must not block.
-   */
+  /** The future completes on a gRPC thread or in {@link #close}: callbacks must not block. */
   public CompletableFuture<WorkflowEnd> watch(String runId) {
     lock.lock();
     try {

@@ -142,10 +142,7 @@ public final class StartBatcher
         : RpcErrors.toException(connection.at("start"), reason);
   }
 
-  /**
-   * A start that the server could not write is sent again. The answer also shows whether it was
-   * written after all.
-   */
+  /** A start that the server could not write is sent again; its answer shows if it was written. */
   @Override
   protected @Nullable Throwable temporaryRefusal(StartResult result) {
     ErrorDetail refused = result.getRefused();

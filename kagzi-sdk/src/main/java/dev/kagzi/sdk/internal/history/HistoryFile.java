@@ -14,7 +14,7 @@ import tools.jackson.databind.node.ObjectNode;
 /**
  * A recorded run with every attempt of its steps, and its form as a JSON document.
  *
- * @param steps in the order in which they were recorded
+ * @param steps in the order in which the attempts began
  */
 public record HistoryFile(Workflow run, List<Step> steps) {
   private static final String FORMAT = "kagzi-history/1";

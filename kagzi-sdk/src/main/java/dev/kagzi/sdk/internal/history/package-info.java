@@ -1,6 +1,5 @@
 /**
- * Recorded runs as files. The command line writes {@link
- * dev.kagzi.sdk.internal.history.HistoryFile}, and the test kit reads it.
+ * Recorded runs as files, for {@link dev.kagzi.sdk.RunHistory}.
  *
  * <p>Reading a file restores exactly what was written; payloads are restored byte for byte. The
  * format is described in docs/testing.md and has a version number; later additions are optional.

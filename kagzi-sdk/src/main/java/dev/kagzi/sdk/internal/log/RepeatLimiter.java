@@ -3,19 +3,14 @@ package dev.kagzi.sdk.internal.log;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Limits a repeated warning, for example while no server answers: the same reason is logged once a
- * minute. Thread-safe.
- */
+/** Limits a repeated warning: the same reason is logged once a minute. Thread-safe. */
 public final class RepeatLimiter {
   private static final long AGAIN_NANOS = TimeUnit.MINUTES.toNanos(1);
 
   private @Nullable String last;
   private long lastNanos;
 
-  /**
-   * Returns whether to log: the reason differs from the last logged one, or that was a minute ago.
-   */
+  /** Returns whether to log: the reason is new, or was last logged a minute ago. */
   public synchronized boolean isNew(String reason) {
     long now = System.nanoTime();
     if (reason.equals(last) && now - lastNanos < AGAIN_NANOS) {

@@ -9,10 +9,7 @@ import dev.kagzi.sdk.internal.report.ReportLane;
 import dev.kagzi.sdk.internal.report.ReportListener;
 import java.util.List;
 
-/**
- * Takes the place of the server: answers at once, stores nothing, and keeps how the code ended.
- * Thread-safe.
- */
+/** Takes the place of the server: stores nothing, keeps how the code ended. Thread-safe. */
 final class ReplayLane implements ReportLane {
   private final String runId;
   private volatile End end = new End.Waiting();

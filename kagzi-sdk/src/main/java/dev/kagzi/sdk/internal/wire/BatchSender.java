@@ -9,9 +9,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends items in batches. An item is sent at once, on the caller's thread, unless two calls are in
- * flight or sending pauses. Items that arrive meanwhile share the next call. There is no timer,
- * except for the pause after a failed call. Thread-safe.
+ * Sends items in batches. An item is sent at once, on the caller's thread, unless two calls or its
+ * lane are in flight, or sending pauses. Items that arrive meanwhile share the next call. There is
+ * no timer, except for the pause after a failed call. Thread-safe.
  *
  * @param <T> the items
  * @param <A> the response to a call
@@ -85,9 +85,7 @@ public abstract class BatchSender<T extends BatchSender.Item<T>, A, R> {
   /** Returns the results in the order of the items. */
   protected abstract List<R> results(A response);
 
-  /**
-   * Returns the error of an item that could not be processed now and must be sent again, or null.
-   */
+  /** Returns the error of an item that must be sent again, or null. */
   protected @Nullable Throwable temporaryRefusal(R result) {
     return null;
   }

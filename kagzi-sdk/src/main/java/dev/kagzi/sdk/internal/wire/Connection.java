@@ -221,9 +221,7 @@ public final class Connection implements AutoCloseable {
     return earlier != null ? earlier : noAnswer(method, timeout, error);
   }
 
-  /**
-   * Makes a call, and one more if no server answered; returns the answer and its server's address.
-   */
+  /** Makes a call, and one more if no server answered; returns also the server's address. */
   public <Q, A> Map.Entry<A, String> ask(
       MethodDescriptor<Q, A> method, Q request, Duration longest) {
     Duration within = untilDeadlineOfCaller(longest);

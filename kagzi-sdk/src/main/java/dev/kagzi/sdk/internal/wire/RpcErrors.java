@@ -68,10 +68,7 @@ public final class RpcErrors {
         code.isEmpty() ? status.getCode().name() : code, message, error);
   }
 
-  /**
-   * Returns the code of a refusal, as listed in {@code docs/errors.md}; for an older server, its
-   * status.
-   */
+  /** Returns the code of a refusal ({@code docs/errors.md}); for an older server, its status. */
   public static String refusalCode(ErrorDetail refusal) {
     String code = refusal.getMetadataOrDefault(CODE_KEY, "");
     return code.isEmpty() ? refusal.getMetadataOrDefault(STATUS_KEY, "") : code;

@@ -26,10 +26,7 @@ public final class RunIds {
     return GENERATOR.generate().toString();
   }
 
-  /**
-   * Returns an id for a run with this external id, or a schedule with this name; the key may be
-   * empty.
-   */
+  /** Returns an id for a run with this external id, or a schedule with this name. */
   public static String next(String namespace, String key) {
     return key.isEmpty() ? next() : withShard(next(), shard(namespace, key));
   }

@@ -14,10 +14,7 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Resolves a fixed list of servers from the channel's target. The channel uses the first that
- * answers and fails over to the next.
- */
+/** Resolves a fixed list of servers; the channel uses the first that answers. */
 final class StaticResolver extends NameResolverProvider {
   private static final String SCHEME = "kagzi";
 

@@ -3,10 +3,7 @@ package dev.kagzi.sdk.internal.worker;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/**
- * Back-off for runs that cannot continue with this worker's code: 1 s, doubling up to 5 min.
- * Thread-safe.
- */
+/** The delays of runs that this code cannot continue: 1 s, doubling to 5 min. Thread-safe. */
 final class BlockedRuns {
   private static final long DELAY_MS_FIRST = 1_000;
   private static final long DELAY_MS_MAX = 300_000;

@@ -14,7 +14,7 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Drains the worker of one queue: it takes no new runs, finishes the running ones, and releases the
- * remaining ones after the timeout. Only then does it stop heartbeats and deregister. Thread-safe.
+ * remaining ones after the timeout. Only then does it deregister and stop heartbeats. Thread-safe.
  */
 final class Drain {
   private static final EventLog log = EventLog.of(Drain.class);

@@ -11,10 +11,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Sends heartbeats with the claims that the worker holds, at the interval that the server sets.
- * Thread-safe.
- */
+/** Sends heartbeats with the worker's claims at the server's interval. Thread-safe. */
 final class HeartbeatSender {
   private static final int DEFAULT_SECONDS = 3;
 
@@ -41,10 +38,7 @@ final class HeartbeatSender {
 
   private String countedFor = "";
 
-  /**
-   * Counts ended runs. After a new registration, heartbeats contain only the runs that no answered
-   * heartbeat has contained.
-   */
+  /** Counts ended runs; a new registration reports only those not acknowledged before. */
   private static final class Count {
     private final AtomicLong total = new AtomicLong();
     private final AtomicLong acknowledged = new AtomicLong();

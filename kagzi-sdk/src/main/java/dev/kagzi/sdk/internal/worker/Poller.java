@@ -62,9 +62,7 @@ final class Poller {
     this.owner = owner;
   }
 
-  /**
-   * Sends a poll, unless enough polls are in flight, no slot is free, or the worker may not poll.
-   */
+  /** Sends a poll if a slot is free, the worker may poll, and not enough polls are in flight. */
   void poll() {
     if (paused || (!hasLimits && !inFlight.isEmpty())) {
       return;

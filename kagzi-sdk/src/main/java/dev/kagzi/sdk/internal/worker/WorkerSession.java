@@ -28,9 +28,7 @@ final class WorkerSession {
 
     void onEvent(AttachResponse event);
 
-    /**
-     * The server rejected the Attach stream: it does not know the worker, or the worker is offline.
-     */
+    /** The server rejected the Attach stream: the worker is unknown or offline. */
     void onRejected();
   }
 

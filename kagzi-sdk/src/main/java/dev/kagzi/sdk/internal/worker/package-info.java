@@ -3,8 +3,8 @@
  *
  * <p>It reconnects without a time limit. Heartbeats list the claims of all runs that the worker
  * holds, and continue until its drain has ended. One poll per queue is in flight while a slot is
- * free; with type limits, a second one if needed. Only user code runs on virtual threads, so that
- * it cannot delay heartbeats.
+ * free; with type limits, a second one if needed. Heartbeats and polls use no virtual threads,
+ * which user code could occupy.
  *
  * <p>May depend on {@code run}, {@code report}, {@code wire} and {@code log}.
  */
