@@ -147,10 +147,7 @@ final class Arguments {
     };
   }
 
-  /**
-   * Reads a policy. A field that is not set takes the server's default, limited so that it never
-   * contradicts the other fields.
-   */
+  /** Unset fields take the server's defaults, within the bounds of the fields that are set. */
   static RetryPolicy retryPolicy(dev.kagzi.protocol.v1.RetryPolicy policy, RetryPolicy defaults) {
     checkErrors(policy);
     int attemptsMax = policy.getMaximumAttempts();

@@ -14,10 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A call that waits for the end of one run. When the run ends or the time is over, the response is
- * the run's current state.
- */
+/** Waits for the end of one run; responds with its state then, or when the time is over. */
 final class AwaitCall implements OpenCalls.OpenCall {
   private final GrpcContext context;
   private final String namespace;

@@ -8,10 +8,7 @@ import java.util.concurrent.Semaphore;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
-/**
- * Runs calls that wait for the database, each on a virtual thread. Above a maximum, calls are
- * refused with RESOURCE_EXHAUSTED. Thread-safe.
- */
+/** Runs calls that wait for the database on virtual threads, up to a maximum. Thread-safe. */
 final class BlockingCalls {
   private final Semaphore places;
   private final int placesMax;

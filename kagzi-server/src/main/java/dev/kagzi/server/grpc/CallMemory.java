@@ -17,13 +17,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits the bytes that calls hold in memory: requests from the network, from their first byte to
- * the end of their call, and responses until the client has taken them. Above the limit, calls are
- * refused with RESOURCE_EXHAUSTED. Small messages may exceed the limit by half, so that heartbeats
- * and reports continue while large calls are refused.
- *
- * <p>A request counts from its first byte, not from its complete message: many concurrent callers
- * could otherwise fill memory with partial messages. Thread-safe.
+ * Limits the bytes that calls hold in memory. A request counts from its first byte, because many
+ * callers could fill memory with partial messages, to the end of its call; in a client stream,
+ * until the message is read. Responses count until the stream is ready for more. Above the limit,
+ * calls are refused with RESOURCE_EXHAUSTED. Small messages may exceed the limit by half, so that
+ * heartbeats and reports continue while large calls are refused. Thread-safe.
  */
 final class CallMemory implements ServerInterceptor {
   private static final int SMALL_BYTES_MAX = 16 << 10;
@@ -119,7 +117,6 @@ final class CallMemory implements ServerInterceptor {
       release();
     }
 
-    /** A message of a client stream counts until it is read; from then on its handler bounds it. */
     @Override
     public void inboundMessageRead(int number, long wireBytes, long uncompressedBytes) {
       if (!isOneMessage()) {

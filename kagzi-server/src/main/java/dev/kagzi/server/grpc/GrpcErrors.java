@@ -29,15 +29,10 @@ import org.slf4j.LoggerFactory;
 final class GrpcErrors {
   private static final Logger log = LoggerFactory.getLogger(GrpcErrors.class);
 
-  /**
-   * Key in an {@link ErrorDetail}'s metadata: the gRPC status name. Also set for an item of a call
-   * that succeeds.
-   */
+  /** Metadata key of the gRPC status name; also set for an item of a call that succeeds. */
   static final String STATUS_KEY = "status";
 
-  /**
-   * Key in an {@link ErrorDetail}'s metadata: {@link Refusal#code}, which docs/errors.md explains.
-   */
+  /** Metadata key of {@link Refusal#code}, which docs/errors.md explains. */
   static final String CODE_KEY = "code";
 
   // Message and details travel in the trailers, which clients limit to 8 KiB.

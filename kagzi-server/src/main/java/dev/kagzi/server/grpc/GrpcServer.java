@@ -13,10 +13,7 @@ import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
-/**
- * The gRPC server. Its handlers run on the transport's threads; see the package documentation for
- * the rules that follow. Thread-safe.
- */
+/** The gRPC server. Thread-safe. */
 public final class GrpcServer implements AutoCloseable {
   private static final int BLOCKING_CALLS_MAX = 1_000;
 

@@ -57,7 +57,7 @@ final class HistoryStream {
     GetHistoryResponse.Builder message = GetHistoryResponse.newBuilder();
     steps.forEach(step -> message.addSteps(ResponseMapper.recordedStep(step)));
     out.onNext(message.build());
-    // Wait here, before the next page is read: the waiting thread then holds no page in memory.
+    // Wait before the next page is read: a slow client then holds one page in memory, not two.
     awaitReady();
   }
 

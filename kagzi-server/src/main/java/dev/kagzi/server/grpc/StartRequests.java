@@ -9,10 +9,7 @@ import dev.kagzi.protocol.v1.IdConflictPolicy;
 import dev.kagzi.protocol.v1.StartWorkflowRequest;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Converts requests to start a run. A field that this server does not implement is refused, so that
- * no field is silently ignored.
- */
+/** Converts requests to start a run; refuses fields that this server does not implement. */
 final class StartRequests {
   private StartRequests() {}
 
@@ -61,10 +58,7 @@ final class StartRequests {
         : null;
   }
 
-  /**
-   * Reads a child's start from a report; the engine derives namespace, id and parent from the
-   * parent run and its step.
-   */
+  /** Reads a child's start; namespace, id and parent follow from the run and its step. */
   static StartRequest readChild(StartWorkflowRequest request, RetryPolicy defaults) {
     if (!request.getNamespace().isEmpty()
         || !request.getExternalId().isEmpty()

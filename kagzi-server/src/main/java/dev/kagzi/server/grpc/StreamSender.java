@@ -100,10 +100,7 @@ final class StreamSender<M> {
     }
   }
 
-  /**
-   * Returns true if the source is empty, or if sending failed and closed the stream; false if the
-   * stream is not ready for more.
-   */
+  /** Returns false if the stream is not ready; true if the source is empty, or sending failed. */
   private boolean sendWhileReady() {
     try {
       while (stream.isReady()) {

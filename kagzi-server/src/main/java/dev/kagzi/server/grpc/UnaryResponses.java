@@ -18,10 +18,7 @@ final class UnaryResponses {
    */
   private static final int OFFLOAD_ITEMS_MIN = 8;
 
-  /**
-   * Starts {@code call} on the current thread and responds when its future completes, on the thread
-   * that completes it.
-   */
+  /** Starts {@code call}; the thread that completes its future responds. */
   static <T, M> void answer(
       StreamObserver<M> caller, Supplier<CompletableFuture<T>> call, Function<T, M> reply) {
     answer(caller, Runnable::run, call, reply);
@@ -58,9 +55,7 @@ final class UnaryResponses {
     send(caller, () -> reply.apply(value));
   }
 
-  /**
-   * Responds with the result of {@code reply}, or with an error if it throws or if memory is full.
-   */
+  /** Responds with {@code reply}, or with an error if it throws or memory is full. */
   static <M> void send(StreamObserver<M> caller, Supplier<M> reply) {
     M message;
     try {
@@ -78,10 +73,7 @@ final class UnaryResponses {
     caller.onCompleted();
   }
 
-  /**
-   * Keeps the observer from throwing into the responding thread when the caller has cancelled. Only
-   * valid before the handler returns.
-   */
+  /** Without it, a response to a cancelled call throws. Call before the handler returns. */
   static <M> void ignoreCancel(StreamObserver<M> caller) {
     stream(caller).setOnCancelHandler(() -> {});
   }

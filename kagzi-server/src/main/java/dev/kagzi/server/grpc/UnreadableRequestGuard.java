@@ -22,10 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class UnreadableRequestGuard implements ServerInterceptor {
 
-  /**
-   * Returns the same service with a marshaller that parses invalid bytes as null, and with an
-   * interceptor that rejects the null.
-   */
+  /** Returns the service with a marshaller that parses invalid bytes as null: rejected here. */
   static ServerServiceDefinition guard(ServerServiceDefinition service) {
     ServiceDescriptor original = service.getServiceDescriptor();
     ServiceDescriptor.Builder descriptor =
