@@ -205,9 +205,7 @@ public final class KagziServer implements AutoCloseable {
     return engine.threads().failure().map(failure -> failure);
   }
 
-  /**
-   * Runs on the thread that ends. {@link #close} waits for that thread, so it runs on another one.
-   */
+  /** Runs on the thread that ends. {@link #close} waits for it, so another thread closes. */
   private void fail(Throwable why) {
     readiness.failed(String.valueOf(why.getMessage()));
     try {

@@ -55,9 +55,7 @@ final class Readiness {
     stage = "failed: " + why;
   }
 
-  /**
-   * Returns why the server cannot be used now, or empty. May query the database, so it may block.
-   */
+  /** Returns why the server cannot be used now, or empty. May query the database and block. */
   Optional<String> notReadyReason() {
     String now = stage;
     Supplier<Optional<String>> started = engine;

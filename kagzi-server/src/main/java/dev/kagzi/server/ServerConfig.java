@@ -107,8 +107,8 @@ public record ServerConfig(
     }
 
     /**
-     * The token that callers of both ports must send as {@code authorization: Bearer …}; none by
-     * default.
+     * The token that callers of both ports must send as {@code authorization: Bearer …}, except for
+     * health checks; none by default.
      */
     public Builder token(String token) {
       this.token = AccessToken.of(token);

@@ -26,9 +26,7 @@ public record ConfigFile(String path, Map<String, String> entries) {
     return new ConfigFile("", Map.of());
   }
 
-  /**
-   * Reads the named file, which must exist; without a name reads the default file, if it exists.
-   */
+  /** Reads the named file, which must exist; without a name, the default file if it exists. */
   public static ConfigFile find(@Nullable Path named, Path directory) {
     if (named != null) {
       return read(named);

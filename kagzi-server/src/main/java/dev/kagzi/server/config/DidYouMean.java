@@ -8,8 +8,8 @@ public final class DidYouMean {
   private DidYouMean() {}
 
   /**
-   * Returns the candidate with the smallest edit distance. Returns empty if the distance is more
-   * than a third of the word's length, or more than 1 for words of up to five letters.
+   * Returns the candidate with the smallest edit distance; empty if that distance is more than a
+   * third of the word's length, rounded down. A distance of 1 is always accepted.
    */
   public static Optional<String> suggest(String word, Collection<String> candidates) {
     return candidates.stream()
