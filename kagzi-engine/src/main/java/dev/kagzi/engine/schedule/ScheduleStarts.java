@@ -22,9 +22,7 @@ import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Starts runs of schedules on request: one now, or those of past slots. Thread-safe; calls block.
- */
+/** Starts runs of schedules on request, now or of past slots. Thread-safe; calls block. */
 public final class ScheduleStarts {
   private static final long BACKFILL_MAX = 10_000;
 
@@ -156,10 +154,7 @@ public final class ScheduleStarts {
               Integer.parseInt(parts[1]), Integer.parseInt(parts[2]), Integer.parseInt(parts[3])));
     }
 
-    /**
-     * Returns whether all slots were processed. The sum is then final, and repeated calls return
-     * it.
-     */
+    /** Returns whether all slots were processed: the sum is final. */
     boolean isDone() {
       return last == DONE;
     }

@@ -219,10 +219,7 @@ public final class Schedules {
                 new ScheduleRows.Listed(session, filter, page.payloads())));
   }
 
-  /**
-   * Changes the fields that the update sets. A schedule that is enabled again catches up on the
-   * slots since its pause.
-   */
+  /** Changes the fields that the update sets. A schedule enabled again catches up. */
   public ScheduleView update(
       String namespace, RunId id, ScheduleUpdate update, @Nullable UUID requestId) {
     limits.checkName("namespace", namespace);
@@ -334,9 +331,7 @@ public final class Schedules {
 
   private record Changed(Instant now, ScheduleView view) {}
 
-  /**
-   * Schedules the next round of this server. Other servers read the due time with their heartbeats.
-   */
+  /** Sets the schedule timer of this server; others read the due time with their heartbeats. */
   private ScheduleView notifyDue(Changed changed) {
     Instant next = changed.view.nextFireAt();
     if (changed.view.enabled() && next != null) {

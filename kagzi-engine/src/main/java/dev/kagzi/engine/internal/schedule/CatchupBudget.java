@@ -26,9 +26,7 @@ final class CatchupBudget {
     }
   }
 
-  /**
-   * Takes up to {@code wanted} and returns how many were granted; the caller returns unused ones.
-   */
+  /** Takes up to {@code wanted}; returns how many. The caller gives back unused ones. */
   int take(int wanted) {
     int before = left.getAndUpdate(now -> now - Math.clamp(wanted, 0, Math.max(0, now)));
     return Math.clamp(wanted, 0, Math.max(0, before));

@@ -103,10 +103,7 @@ final class Cron {
         !hour.contains("*") && !hour.contains("/"));
   }
 
-  /**
-   * Returns whether the hours are listed without a star or step: then each of the times fires once
-   * per day, also when clocks change.
-   */
+  /** Whether the hours have no star or step: then times fire once a day when clocks change. */
   boolean hoursFixed() {
     return hoursFixed;
   }
@@ -123,10 +120,7 @@ final class Cron {
     return next == NONE ? NONE : next * DAY + ceilTime(0);
   }
 
-  /**
-   * Counts the times from {@code from} up to but not including {@code before}. The cost grows with
-   * the number of days.
-   */
+  /** Counts the times at or after {@code from} and before {@code before}; the cost is per day. */
   long count(long from, long before) {
     if (before <= from) {
       return 0;

@@ -41,10 +41,7 @@ enum CronField {
     return name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
-  /**
-   * Returns whether the field is unrestricted: it begins with a star, as in Unix cron, or is a
-   * question mark.
-   */
+  /** Whether a day field counts as unrestricted: it begins with a star, or is a question mark. */
   static boolean isOpen(String text) {
     return text.startsWith("*") || text.equals("?");
   }

@@ -14,10 +14,10 @@ import java.util.List;
  */
 record FirePlan(List<Long> slots, long missed, long buffered, long next) {
   /**
-   * A schedule as the locking query returned it.
+   * A locked schedule.
    *
    * @param nextSlot the first undecided slot
-   * @param open whether one of its runs has not ended
+   * @param open whether one of its runs has not ended; false if runs may overlap
    */
   record Due(
       FireTimes slots,
@@ -28,10 +28,9 @@ record FirePlan(List<Long> slots, long missed, long buffered, long next) {
       boolean open) {}
 
   /**
-   * Decides on at most {@code max} runs. If more slots are late than {@code maxCatchup} allows, the
-   * oldest are missed. Slots from {@code dueNowFrom} on are not late: {@code maxCatchup} does not
-   * apply to them, even if it is 0. The overlap policy decides which of the slots that are not
-   * missed become runs.
+   * Decides on at most {@code max} runs. Keeps the newest {@code maxCatchup} slots, and at least
+   * all slots from {@code dueNowFrom} on, which are not late; older ones are missed. The overlap
+   * policy decides which of the kept slots become runs.
    */
   static FirePlan of(Due due, long now, long dueNowFrom, int max) {
     if (due.nextSlot > now) {
@@ -68,8 +67,8 @@ record FirePlan(List<Long> slots, long missed, long buffered, long next) {
   }
 
   /**
-   * Plans at most one run. If no run is open, the buffered slot or else the oldest due slot becomes
-   * a run. With {@code BUFFER_ONE} the next slot is buffered, if none is. The others are missed.
+   * If no run is open, the buffered slot or else the oldest kept slot becomes a run. With {@code
+   * BUFFER_ONE} the next slot is buffered, if none is. The others are missed.
    */
   private static FirePlan oneAtATime(Due due, long first, long kept, long skipped, long now) {
     List<Long> slots = new ArrayList<>();

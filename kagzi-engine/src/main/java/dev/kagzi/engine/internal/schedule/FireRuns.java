@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
 public final class FireRuns {
   private static final Logger log = LoggerFactory.getLogger(FireRuns.class);
 
-  /** Skips a slot that already has a run, so that a second server changes nothing. */
+  /** Skips a slot that already has a run, or whose external id an open run has. */
   static final String SQL =
       """
       WITH r AS (

@@ -76,10 +76,7 @@ public final class FireTimes {
     return count;
   }
 
-  /**
-   * Returns the slot after {@code time} that has {@code others} slots before it, or NONE if it is
-   * after {@code to}.
-   */
+  /** Returns the slot after {@code others} later slots; NONE if it is after {@code to}. */
   long nthAfter(long time, long others, long to) {
     long low = time;
     long high = Math.min(to, LAST);
@@ -109,9 +106,9 @@ public final class FireTimes {
     private final long offset;
     private final long start;
     private final long end;
-    // The first local time of the gap before this stretch. Slots in the gap fire at the start.
+    // With fixed hours, the first local time of a gap before this stretch: its slots fire at start.
     private final long skippedFrom;
-    // Local times before this also occurred in the previous stretch.
+    // With fixed hours, local times before this also occurred in the previous stretch.
     private final long newFrom;
 
     Stretch(

@@ -20,7 +20,7 @@ import java.time.Duration;
 final class OnTime {
   static final long SECONDS = 2;
 
-  /** After a pause of this length a new window begins. */
+  /** After a longer pause a new window begins. */
   private static final long PAUSE_SECONDS_MAX = 10;
 
   private final long dueNowSeconds;
@@ -36,20 +36,15 @@ final class OnTime {
     begun = FireTimes.NONE;
   }
 
-  /** Returns the first second whose slots are on time in a batch at {@code now}. */
   long from(long now) {
     return begun(now) - SECONDS;
   }
 
-  /**
-   * Returns the first second whose slots are due now in a batch at {@code now}; earlier ones are
-   * late.
-   */
+  /** Returns the first second whose slots are due now, and not late, in a batch at {@code now}. */
   long dueNowFrom(long now) {
     return begun(now) - dueNowSeconds;
   }
 
-  /** Returns whether a slot of this second is due now, and not late, in a batch at {@code now}. */
   boolean isDueNow(long second, long now) {
     return second >= dueNowFrom(now);
   }

@@ -3,9 +3,7 @@ package dev.kagzi.engine.internal.schedule;
 import dev.kagzi.engine.internal.db.Session;
 import java.sql.SQLException;
 
-/**
- * Counts of ended runs by schedule: folds {@code schedule_changes} into {@code schedule_counts}.
- */
+/** Folds {@code schedule_changes} into {@code schedule_counts}. */
 public final class ScheduleCounts {
   static final String FOLD_SQL =
       """

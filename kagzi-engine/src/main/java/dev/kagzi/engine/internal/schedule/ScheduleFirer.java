@@ -76,10 +76,7 @@ public final class ScheduleFirer implements AutoCloseable {
     this.shared = shared;
   }
 
-  /**
-   * Creates a second firer for another thread. It shares the budget, the window and the stop of
-   * this one.
-   */
+  /** Creates a firer for another thread, with the same budget, window and stop. */
   public ScheduleFirer helper() {
     return new ScheduleFirer(database, config, interval, events, shared);
   }
@@ -96,8 +93,8 @@ public final class ScheduleFirer implements AutoCloseable {
    * @param helpNeeded called when there is enough work for a helper
    */
   public @Nullable Long fireDue(Runnable helpNeeded) {
-    // This round continues one that failed or found schedules locked: slots that were on time then
-    // must not become late by the retry.
+    // Otherwise this round continues one that failed or found schedules locked: slots that were on
+    // time then must not become late.
     if (isCaughtUp) {
       shared.onTime.begin();
     }
@@ -160,10 +157,7 @@ public final class ScheduleFirer implements AutoCloseable {
     }
   }
 
-  /**
-   * Fires one template at a time, after the database refused a batch. Postpones the templates that
-   * it refuses again.
-   */
+  /** After a refused batch, fires single templates, and postpones those refused again. */
   private int oneByOne() throws SQLException {
     int fired = 0;
     for (RunId id : ScheduleTemplates.dueIds(session(), config.batch())) {
@@ -257,7 +251,7 @@ public final class ScheduleFirer implements AutoCloseable {
     return new FireRuns.Wanted(run, template.id(), slot, template.delayMs(slot));
   }
 
-  /** Returns null for a template that was postponed, so that it does not fail the batch. */
+  /** Returns null if it had to postpone the template, which must not fail the batch. */
   private @Nullable FirePlan plan(
       Session tx, ScheduleTemplates.Template template, boolean open, int max) throws SQLException {
     try {

@@ -12,10 +12,7 @@ import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Locks due templates and advances them. Slots are seconds since 1970; now is by the database's
- * clock.
- */
+/** Locks due templates and advances them. Slots are seconds since 1970, by the database's clock. */
 public final class ScheduleTemplates {
   private static final String COLUMNS =
       """
@@ -110,7 +107,7 @@ public final class ScheduleTemplates {
        LIMIT 1
       """;
 
-  /** The newest due template, locked or not, by one index access. */
+  /** The newest due template, locked or not. */
   static final String NEWEST_LEFT_SQL =
       """
       SELECT floor(extract(epoch FROM t.available_at))::bigint AS due_second,
@@ -209,10 +206,7 @@ public final class ScheduleTemplates {
     return slot == null ? FireTimes.NONE : slot;
   }
 
-  /**
-   * Call after the templates are locked, in a separate statement, so that it sees runs committed
-   * before the lock.
-   */
+  /** Call after the lock: this separate statement sees runs committed before the lock. */
   static Set<RunId> withOpenRuns(Session tx, Collection<RunId> schedules) throws SQLException {
     if (schedules.isEmpty()) {
       return Set.of();
@@ -250,10 +244,7 @@ public final class ScheduleTemplates {
     return session.query(NEXT_SQL).first(row -> row.bigint("due_ms")).orElse(null);
   }
 
-  /**
-   * A template that is still due after a round: another session has locked it, or the catch-up
-   * budget is spent.
-   */
+  /** A template that is still due after a round, for example because it is locked. */
   record Left(long dueSecond, long nowSecond) {}
 
   static @Nullable Left newestLeft(Session session) throws SQLException {

@@ -12,12 +12,12 @@ import java.util.Set;
 
 /**
  * Effects of the end of a schedule's run, in the transaction of the end: the end is counted, unless
- * the run was cancelled, and the buffered slot becomes a run, unless another run is open.
+ * the run was cancelled, and the buffered slot becomes a run, unless another run is open or the
+ * schedule or its namespace is disabled.
  *
- * <p>The template's lock orders an end and a fire. A fire that holds the lock sees the run as open
- * and buffers its slot; the end, which gets the lock later, finds the slot. An end that holds the
- * lock delays the fire until it is committed. When two runs end at the same time, the second sees
- * that the first has ended.
+ * <p>The lock of a template with BUFFER_ONE orders an end and a fire. A fire that holds it sees the
+ * run as open and buffers its slot; the end, which gets the lock later, finds the slot. An end that
+ * holds it delays the fire. When two runs end at once, the second sees that the first has ended.
  *
  * <p>Ends lock runs first, then templates. Firing locks only templates and skips locked ones. So
  * there is no deadlock.
