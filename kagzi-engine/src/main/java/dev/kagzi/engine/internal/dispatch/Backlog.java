@@ -57,17 +57,12 @@ final class Backlog {
     runsMax = (int) Math.min(Integer.MAX_VALUE, announcements - announcementsBefore);
   }
 
-  /**
-   * A claim query may have left due runs behind: it reached a limit, or it filled all its slots.
-   */
+  /** A claim query reached a limit or filled all its slots, so due runs may be left. */
   void mayBeMore() {
     unknown = true;
   }
 
-  /**
-   * The low-water mark: the due time, in microseconds since 1970, at which claim queries begin. No
-   * unclaimed run is expected below it.
-   */
+  /** The low-water mark, in microseconds since 1970: claim queries begin at this due time. */
   long lowUs() {
     return lowUs;
   }

@@ -122,10 +122,7 @@ final class ClaimLoop implements AutoCloseable {
     }
   }
 
-  /**
-   * Checks for due runs that no event announced. Usually there are none, so this only reads, and
-   * requests a claim round if it finds one.
-   */
+  /** Checks for due runs that no event announced; requests a claim round if there are any. */
   private void checkForMissedRuns(Session session, TaskQueue queue) throws SQLException {
     List<PollRequest.Wanted> types = queue.typesIfQuietFor(0);
     if (types.isEmpty() || !isEnabled(queue)) {

@@ -25,9 +25,7 @@ public final class ClaimRegistry {
 
   public record Held(int epoch, WorkerId worker, QueueName queue, long sinceNanos) {}
 
-  /**
-   * Adds a claim. Returns false if it was dispatched before; then it must not be dispatched again.
-   */
+  /** Adds a claim. Returns false for one that was dispatched before: do not dispatch it again. */
   boolean add(WorkerId worker, Claim claim, QueueName queue) {
     Held added = new Held(claim.epoch(), worker, queue, System.nanoTime());
     Held before = held.putIfAbsent(claim.runId(), added);
@@ -49,9 +47,7 @@ public final class ClaimRegistry {
     return before;
   }
 
-  /**
-   * Claims that were dispatched to the worker before the given time and are not in {@code listed}.
-   */
+  /** Returns claims that the worker got before the given time and that it does not list. */
   public List<Claim> unlisted(WorkerId worker, List<Claim> listed, long beforeNanos) {
     Set<Claim> known = new HashSet<>(listed);
     List<Claim> dropped = new ArrayList<>();

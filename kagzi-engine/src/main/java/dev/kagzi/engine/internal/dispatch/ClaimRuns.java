@@ -147,10 +147,7 @@ public final class ClaimRuns {
               LIMIT 1) AS d
       """;
 
-  /**
-   * The versions of open runs of these types, at most 1000 in all. Costs one index probe for each
-   * version.
-   */
+  /** The versions of open runs of these types, at most 1000; one index probe per version. */
   public static final String VERSIONS_SQL =
       """
       WITH RECURSIVE v AS (

@@ -62,10 +62,7 @@ final class EffectExecutor {
     }
   }
 
-  /**
-   * Keeps only the earliest wake-up of a queue. That is enough, because the claim round after it
-   * reads when the next run is due.
-   */
+  /** Keeps only the earliest wake-up: the claim round after it reads when the next run is due. */
   private void wakeUpIn(TaskQueue queue, long delayMs) {
     long atNanos =
         System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Math.min(delayMs, WAKE_UP_MS_MAX));

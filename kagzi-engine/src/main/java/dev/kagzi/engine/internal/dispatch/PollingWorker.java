@@ -28,10 +28,7 @@ final class PollingWorker {
   private List<PollRequest.Wanted> types = List.of();
   private final Map<TypeVersion, Integer> typeSlotsLeft = new HashMap<>();
 
-  /**
-   * Tasks and slot reservations that no poll has delivered to the worker. The limits in its polls
-   * do not account for them yet.
-   */
+  /** Tasks and slot reservations that the limits in the worker's polls do not count yet. */
   private final Map<TypeVersion, Integer> undelivered = new HashMap<>();
 
   private int keptSlots;
@@ -133,10 +130,7 @@ final class PollingWorker {
     return freeSlots(nowNanos) > 0 && (left == null || (left > 0 && claimingSlots == 0));
   }
 
-  /**
-   * Returns the types of the latest poll that are below their limit, each with its remaining
-   * capacity (0: it has no limit).
-   */
+  /** Returns the types below their limit, each with its remaining capacity (0: no limit). */
   List<PollRequest.Wanted> typesLeft() {
     List<PollRequest.Wanted> left = new ArrayList<>();
     for (PollRequest.Wanted type : types) {
@@ -177,8 +171,8 @@ final class PollingWorker {
   }
 
   /**
-   * The task was delivered or released, or the reserved run was not started. {@link #addPoll}
-   * computes the limit again.
+   * Call when the task was delivered or released, or the reserved run was not started. Does not
+   * change {@code typeSlotsLeft}; the next {@link #addPoll} computes it.
    */
   void noLongerUndelivered(TypeVersion type) {
     undelivered.computeIfPresent(type, (key, count) -> count > 1 ? count - 1 : null);
@@ -206,10 +200,7 @@ final class PollingWorker {
     return answer;
   }
 
-  /**
-   * A claim of the worker has ended since its last poll: the worker has one slot more than it
-   * polled for.
-   */
+  /** A claim has ended since the last poll: the worker has one slot more than it polled for. */
   void slotFreed() {
     freedSlots++;
   }

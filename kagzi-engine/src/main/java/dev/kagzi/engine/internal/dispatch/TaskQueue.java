@@ -23,8 +23,10 @@ import org.jspecify.annotations.Nullable;
  * must be done without the monitor.
  *
  * <p>A claim round goes through {@link #beginClaimRound}, for each group {@link #claimed} or {@link
- * #claimNotMade}, and {@link #endClaimRound}. In a disabled namespace it consists of {@link
- * #skipClaimRound} only. A queue has at most one claim round at a time.
+ * #claimFailed}, and {@link #endClaimRound}. After a group that claimed fewer runs than it had
+ * slots, {@link #nextDue} follows. In a disabled namespace, a round consists of {@link
+ * #skipClaimRound} only; without a connection, of {@link #endClaimRound} only. A queue has at most
+ * one claim round at a time.
  */
 final class TaskQueue {
   private static final long RETRY_MS_FIRST = 20;
@@ -62,10 +64,7 @@ final class TaskQueue {
     return name;
   }
 
-  /**
-   * Adds a poll. It is in the queue before a claim round is requested, so that it cannot miss a run
-   * that is announced in between.
-   */
+  /** Adds a poll, before it requests a claim round: no announcement is missed in between. */
   synchronized QueueEffects add(WaitingPoll poll, WorkerLimits limits) {
     QueueEffects effects = new QueueEffects();
     PollingWorker worker =
@@ -89,10 +88,7 @@ final class TaskQueue {
     return effects;
   }
 
-  /**
-   * Ends a poll whose caller is gone. If the worker has no other poll, the next sweep releases its
-   * tasks.
-   */
+  /** Ends a poll whose caller is gone; after the worker's last, a sweep releases its tasks. */
   synchronized QueueEffects cancel(WaitingPoll poll) {
     QueueEffects effects = new QueueEffects();
     PollingWorker worker = remove(poll, effects);
