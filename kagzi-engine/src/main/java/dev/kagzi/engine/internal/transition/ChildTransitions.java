@@ -31,15 +31,10 @@ record ChildTransitions(
     RunBatch batch, Versions versions, RunMutations mutations, RunEvents events) {
   private static final long US_PER_MS = 1_000;
 
-  /**
-   * Byte limit of the step results in one answer. A first result that is larger is returned alone.
-   */
+  /** Limit of the step results in one answer; a larger first result is returned alone. */
   static final int AWAITED_BYTES_MAX = 2 << 20;
 
-  /**
-   * Starts a child run. The child's id is derived from parent, step and attempt, so a repeated
-   * report does not start a second child.
-   */
+  /** The child's id is derived from parent, step and attempt: a repeated report starts no other. */
   ReportResult startChild(RunRow row, Report.ChildStarted r) {
     Fence fence = row.fence(r.claim());
     if (fence == Fence.LOST) {
@@ -188,10 +183,7 @@ record ChildTransitions(
     return recorded;
   }
 
-  /**
-   * Records the child's result, unless the step has ended or another child executes its open
-   * attempt.
-   */
+  /** Records the child's result, unless the step has ended or has another child. */
   private boolean record(RunRow row, RunMessage message) {
     StepRow open = batch.lastAttempt(row.runId(), message.stepKey());
     boolean expected =

@@ -52,8 +52,9 @@ final class RecordStep {
   private RecordStep() {}
 
   /**
-   * Returns false, without a change, if the attempt is a sleep or is not open under the claim, or
-   * if the run has crashes.
+   * Completes an attempt that BeginStep opened. Returns false, without a change, if the attempt is
+   * a sleep, is not open under this claim and worker, or if the run's crash count is not 0 (the
+   * batch path resets it).
    */
   static boolean complete(
       Session session, String namespace, Report.StepDone done, @Nullable WorkerId worker)

@@ -163,9 +163,7 @@ final class RunBatch {
     return List.copyOf(all.values());
   }
 
-  /**
-   * The last attempt of an awaited step, also one that this batch has added; null if there is none.
-   */
+  /** The last attempt of an awaited step, stored or added by this batch; null if there is none. */
   @Nullable StepRow lastAttempt(RunId runId, String stepKey) {
     List<StepRow> attempts = attempts(runId, stepKey);
     StepRow before = awaited.last().get(new StepRow.Key(runId, stepKey));
@@ -184,10 +182,7 @@ final class RunBatch {
     return added != null && added.containsKey(attempt);
   }
 
-  /**
-   * True if this batch writes a step of the run that began after the given time, in the failed
-   * step's branch or an enclosing one.
-   */
+  /** Whether this batch writes a later step, in the failed step's branch or an enclosing one. */
   boolean hasAddedSince(RunRow run, long sinceUs, String failedStep) {
     for (Map<Integer, StepRow> attempts : steps.values()) {
       for (StepRow step : attempts.values()) {
@@ -250,9 +245,7 @@ final class RunBatch {
     starts.add(run);
   }
 
-  /**
-   * The run is resumed: its deadline is renewed, and interrupted sleeps and children are reopened.
-   */
+  /** The run is resumed: renews its deadline, reopens interrupted sleeps and children. */
   void reopen(RunId runId) {
     reopened.add(runId);
   }
@@ -271,10 +264,7 @@ final class RunBatch {
     endedWithOpenSteps.put(runId, false);
   }
 
-  /**
-   * Closes the open steps of a completed run. A child that was not awaited continues, so its step
-   * becomes COMPLETED.
-   */
+  /** Closes open steps; the step of a child that was not awaited becomes COMPLETED. */
   void closeStepsOfCompleted(RunId runId) {
     endedWithOpenSteps.put(runId, true);
   }

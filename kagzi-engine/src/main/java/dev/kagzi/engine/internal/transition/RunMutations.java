@@ -51,10 +51,7 @@ record RunMutations(RunBatch batch, Versions versions, RunEvents events) {
     notifyOfEnd(row, status, null);
   }
 
-  /**
-   * Cancels the run or, with a failure, terminates it as FAILED. Its children, except detached
-   * ones, are cancelled or terminated too.
-   */
+  /** Cancels, or terminates with a failure, the run and its children that are not detached. */
   void cancel(RunRow row, @Nullable Failure why) {
     RunStatus end = why == null ? RunStatus.CANCELLED : RunStatus.FAILED;
     WorkerId worker = row.lockedBy();

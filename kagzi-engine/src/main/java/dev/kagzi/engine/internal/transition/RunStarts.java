@@ -25,10 +25,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Inserts the starts of one batch. A start that conflicts with an existing run is answered with
- * that run or refused.
- */
+/** Inserts the starts of a batch. A start that conflicts with a run returns it or is refused. */
 record RunStarts(Session tx, RunBatch batch, RunEvents events) {
   private static final Logger log = LoggerFactory.getLogger(RunStarts.class);
   private static final int ROUNDS_MAX = 5;
@@ -54,10 +51,7 @@ record RunStarts(Session tx, RunBatch batch, RunEvents events) {
     }
   }
 
-  /**
-   * Answers starts that a disabled namespace refuses. A start that was accepted earlier still
-   * returns its run.
-   */
+  /** Answers starts that a disabled namespace refuses; one accepted earlier returns its run. */
   private void answerRefused(List<StartRun> starts) throws SQLException {
     Map<RunId, List<ConflictingRun>> conflicts = InsertRuns.conflicts(tx, starts);
     for (StartRun start : starts) {
@@ -80,9 +74,7 @@ record RunStarts(Session tx, RunBatch batch, RunEvents events) {
         && Objects.requireNonNullElse(existing.externalId(), "").equals(request.externalId());
   }
 
-  /**
-   * Refuses starts whose parent run does not exist in their namespace; returns the other starts.
-   */
+  /** Refuses starts whose parent does not exist in their namespace; returns the others. */
   private List<StartRun> withExistingParents(List<StartRun> starts) throws SQLException {
     List<StartRun> children =
         starts.stream().filter(start -> start.lineage().parent() != null).toList();

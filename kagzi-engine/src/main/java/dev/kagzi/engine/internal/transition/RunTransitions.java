@@ -33,10 +33,7 @@ import java.util.Map;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Decides reports and calls about whole runs: end, failure, release, cancel, resume, expiry,
- * crashes, renewal of the lease.
- */
+/** Decides reports and calls about whole runs. */
 record RunTransitions(
     RunBatch batch,
     TransitionRules rules,

@@ -132,10 +132,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     private final TransitionRules rules;
     private final Set<StepRow.Key> steps = new LinkedHashSet<>();
 
-    /**
-     * Steps that a run waits for or that a message is about; true if the write's result contains
-     * their outputs.
-     */
+    /** Steps of waits and messages; true if the write's result contains their outputs. */
     private final Map<StepRow.Key, Boolean> awaited = new LinkedHashMap<>();
 
     private final Set<RunId> endedAgain = new LinkedHashSet<>();
@@ -318,10 +315,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     };
   }
 
-  /**
-   * Answers the report of a last step that had a result already: the batch path returns that
-   * result.
-   */
+  /** Answers the report of a last step that had a result already with that result. */
   private void answerStep(Session session, ReportWrite stepWrite) throws SQLException {
     session.inTransaction(tx -> write(tx, List.of(stepWrite)));
   }

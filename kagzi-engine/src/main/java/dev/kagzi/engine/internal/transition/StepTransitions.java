@@ -71,10 +71,7 @@ record StepTransitions(
     return row.nowUs() + leftMs * US_PER_MS;
   }
 
-  /**
-   * Fails an attempt whose worker did not report the timeout, and takes the run away from that
-   * worker.
-   */
+  /** Fails an attempt whose worker did not report the timeout, and takes the run from it. */
   void expire(ExpireStep write) {
     RunRow row = batch.row(write.runId());
     StepRef step = write.step();
@@ -304,10 +301,7 @@ record StepTransitions(
     return before + 1;
   }
 
-  /**
-   * The first of these that is set: the policy in the report, the one stored when the step began,
-   * the run's, the server's.
-   */
+  /** The first that is set: the report's, the one stored at the begin, the run's, the server's. */
   private RetryPolicy policy(RunRow row, Report.StepFailed r, List<StepRow> attempts) {
     if (r.policy() != null) {
       return r.policy();
@@ -323,10 +317,7 @@ record StepTransitions(
     return ofRun == null ? rules.defaultPolicy() : ofRun;
   }
 
-  /**
-   * Answers a failure that the same claim has recorded already: the same result, with the delay
-   * that is left.
-   */
+  /** Answers a failure that this claim has recorded already, with the delay that is left. */
   private static ReportResult repeatedFailure(RunRow row, StepRow failed, Fence fence) {
     if (failed.isFinal()) {
       return new FinalFailure();

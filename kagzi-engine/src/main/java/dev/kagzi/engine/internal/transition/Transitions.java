@@ -20,10 +20,7 @@ import dev.kagzi.engine.run.Versions;
 import dev.kagzi.engine.value.Refusal;
 import java.util.random.RandomGenerator;
 
-/**
- * Decides each write of a batch. The runs are locked and all needed rows are read before; this
- * class does not access the database.
- */
+/** Decides each write of a batch on locked and read rows, without access to the database. */
 final class Transitions {
   private final RunBatch batch;
   private final StepTransitions steps;

@@ -10,7 +10,7 @@
  * that makes one call per step or run (BeginStep, CompleteStep, CompleteWorkflow and so on).
  *
  * <p>Reports are idempotent: a report that is sent again has no second effect. It gets the first
- * result again, or "claim lost" if its claim has ended since.
+ * result again; if its claim has ended since, it may get "claim lost".
  */
 @NullMarked
 package dev.kagzi.engine.internal.transition;
