@@ -14,10 +14,7 @@ public sealed interface ReportResult {
 
   record ChildAccepted(RunId child) implements ReportResult {}
 
-  /**
-   * The awaited steps that have ended, up to a byte limit. Without {@code claimKept} the claim has
-   * ended.
-   */
+  /** The awaited steps that have ended, up to a byte limit. */
   record AwaitedSteps(List<RecordedStep> steps, boolean claimKept) implements ReportResult {
     public AwaitedSteps {
       steps = List.copyOf(steps);
@@ -27,25 +24,17 @@ public sealed interface ReportResult {
   /** The step already had this result; the reported one was dropped. */
   record AlreadyRecorded(RecordedStep step) implements ReportResult {}
 
-  /**
-   * Another attempt is scheduled. With {@code claimKept} the worker waits and executes it itself.
-   */
+  /** Another attempt is scheduled. With {@code claimKept} the worker executes it itself. */
   record RetryScheduled(int nextAttempt, long delayMs, Instant at, boolean claimKept)
       implements ReportResult {}
 
   /** No attempt is left: the workflow code receives the failure. */
   record FinalFailure() implements ReportResult {}
 
-  /**
-   * The sleep is recorded. If {@code claimKept}, the worker keeps the run and waits in memory;
-   * otherwise the claim has ended.
-   */
+  /** The sleep is recorded. With {@code claimKept} the worker waits in memory. */
   record Sleeping(long remainingMs, boolean claimKept) implements ReportResult {}
 
-  /**
-   * The claim has ended: the run was released, another worker holds it, or it has ended. Nothing
-   * was changed.
-   */
+  /** The claim, or the run, has ended, or another worker holds it. Nothing was changed. */
   record ClaimLost(RunStatus status) implements ReportResult {}
 
   record Refused(Refusal refusal) implements ReportResult {}

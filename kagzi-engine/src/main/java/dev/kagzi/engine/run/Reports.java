@@ -26,10 +26,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Accepts the reports of workers and the step calls of simple clients. Thread-safe; no method
- * blocks.
- */
+/** Accepts reports of workers and step calls of simple clients. Thread-safe; does not block. */
 public final class Reports {
   private static final long WAIT_MS_MAX = Duration.ofDays(100L * 366).toMillis();
   private static final Instant LATEST = Instant.parse("2200-01-01T00:00:00Z");
@@ -79,10 +76,7 @@ public final class Reports {
         .handle((ignored, failure) -> results(answers));
   }
 
-  /**
-   * The refusal of an earlier report in the same branch, or in any branch if this report has no
-   * step key; null if there is none.
-   */
+  /** The refusal of an earlier report in the same branch; in any, if this one has no step key. */
   private static @Nullable Refusal refusedBefore(Map<String, Refusal> refused, Report report) {
     if (refused.isEmpty()) {
       return null;
@@ -216,10 +210,7 @@ public final class Reports {
   // Simple clients: one call per step or run. The step id contains the claim; other calls may name
   // no claim.
 
-  /**
-   * Begins a step attempt. The result contains the recorded output, or the request to execute the
-   * step.
-   */
+  /** Begins a step attempt; returns the recorded output, or the request to execute the step. */
   public CompletableFuture<BegunStep> begin(
       String namespace,
       RunId run,

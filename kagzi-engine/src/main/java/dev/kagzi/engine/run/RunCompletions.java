@@ -34,8 +34,8 @@ public final class RunCompletions implements AutoCloseable {
   private static final long FALLBACK_READ_MS = 2_000;
 
   /**
-   * The status and result of the given runs. Outputs are read up to a sum of bytes, including the
-   * one that exceeds it; the other runs are marked {@code later} and have to be read again.
+   * Reads outputs in order until their sum exceeds the limit; the output that exceeds it is still
+   * read. Runs whose outputs come after it are marked {@code later} and must be read again.
    */
   public static final String SQL =
       """

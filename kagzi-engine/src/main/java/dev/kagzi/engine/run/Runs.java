@@ -78,10 +78,7 @@ public final class Runs {
     return startNow(requests);
   }
 
-  /**
-   * A namespace must be read from the database. The caller may be a Netty event loop, so this does
-   * not block here but on a new thread.
-   */
+  /** Reads the namespace on a new thread: the caller may be a Netty event loop. */
   private List<CompletableFuture<StartResult>> startOnNewThread(List<StartRequest> requests) {
     List<CompletableFuture<StartResult>> answers = new ArrayList<>(requests.size());
     requests.forEach(request -> answers.add(new CompletableFuture<>()));
@@ -145,10 +142,7 @@ public final class Runs {
     return answers;
   }
 
-  /**
-   * Starts a run that is linked to another run, for example a retry. Blocks while the namespace is
-   * read, if it is not cached.
-   */
+  /** Starts a run that is linked to another run. Blocks if the namespace is not cached. */
   public CompletableFuture<StartResult> startFor(StartRequest request, StartRun.Lineage lineage) {
     StartRun start;
     try {
@@ -234,10 +228,7 @@ public final class Runs {
     return start;
   }
 
-  /**
-   * Cancels a run. The future completes when the run is cancelled, or has been found to have ended
-   * already.
-   */
+  /** Cancels a run. The future completes when the run is cancelled or has ended before. */
   public CompletableFuture<CancelResult> cancel(String namespace, RunId run) {
     return append(new CancelRun(namespace, run, null));
   }

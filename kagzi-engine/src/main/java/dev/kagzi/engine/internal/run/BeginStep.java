@@ -8,10 +8,7 @@ import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.StepKind;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Begins a step attempt of a simple client. Returns the recorded output, or the request to execute
- * the step.
- */
+/** Begins a step attempt of a simple client. */
 public final class BeginStep extends ChangeRun<BegunStep> {
   private final Call call;
 

@@ -9,10 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Warns about payloads that are larger than the warning size but within the limit, about once an
- * hour per workflow type. Thread-safe.
- */
+/** Warns about payloads above the warning size, once an hour per type. Thread-safe. */
 public final class LargePayloads {
   private static final Logger log = LoggerFactory.getLogger(LargePayloads.class);
   private static final long INTERVAL_NANOS = TimeUnit.HOURS.toNanos(1);

@@ -9,10 +9,7 @@ import java.sql.SQLException;
  * and pending changes together are exact at any moment, so a reader sums both.
  */
 public final class RunCounts {
-  /**
-   * Skips rows that another server has locked; updates in key order, so that two servers cannot
-   * deadlock.
-   */
+  /** Skips locked rows; updates in key order, so that two servers cannot deadlock. */
   static final String FOLD_SQL =
       """
       WITH locked AS MATERIALIZED (

@@ -8,14 +8,9 @@ import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.value.WorkerId;
 
-/**
- * Events that are published after a commit, on the thread that committed: must not block or throw.
- */
+/** Events published after a commit, on the thread that committed: must not block or throw. */
 public interface RunEvents {
-  /**
-   * A run has started. Published before any other event of the run. Not published for a schedule's
-   * run.
-   */
+  /** Published before all other events of a run; not published for a run of a schedule. */
   void started(String namespace, RunId run);
 
   /** One run can be claimed after the delay. */

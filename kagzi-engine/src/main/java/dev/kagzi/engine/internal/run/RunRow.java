@@ -227,10 +227,7 @@ public final class RunRow {
     return schedule;
   }
 
-  /**
-   * True if the parent is not notified of the end and a cancel of the parent does not reach the
-   * run.
-   */
+  /** Whether the parent is not notified of the end, and its cancel does not reach the run. */
   public boolean isDetached() {
     return detached;
   }
@@ -298,10 +295,7 @@ public final class RunRow {
     return takenEpoch == null ? epoch : takenEpoch;
   }
 
-  /**
-   * True if the last claim was taken from a worker that may still report the end, and no worker has
-   * claimed the run since.
-   */
+  /** Whether no worker has claimed the run since {@link #takenFrom} lost it. */
   public boolean isTaken() {
     return status == RunStatus.PENDING && takenFrom != null;
   }

@@ -4,10 +4,7 @@ import dev.kagzi.engine.internal.journal.Write;
 import dev.kagzi.engine.value.RunId;
 import java.util.UUID;
 
-/**
- * A write that concerns one run. The kinds are sealed, so a decision that forgets a kind does not
- * compile.
- */
+/** A write that concerns one run; sealed, so that every kind must be decided. */
 public abstract sealed class RunWrite<R> extends Write<R> permits StartRun, ChangeRun {
   private static final int BYTES_BASE = 200;
 

@@ -37,9 +37,7 @@ public final class StartChecks {
     FailureHandler.refuse("on_failure_workflow", request.options().onFailureWorkflow());
   }
 
-  /**
-   * Validates a child start. The child takes its parent's namespace and, by default, task queue.
-   */
+  /** Checks the start of a child, which takes namespace and default task queue of its parent. */
   public void checkChild(StartRequest request) {
     checkReserved(request);
     limits.checkOptionalName("task_queue", request.taskQueue());

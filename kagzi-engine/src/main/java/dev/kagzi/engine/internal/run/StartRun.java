@@ -72,10 +72,7 @@ public final class StartRun extends RunWrite<StartResult> {
     this.refusal = refusal;
   }
 
-  /**
-   * Creates a write that inserts nothing. It returns the run if the same start was accepted
-   * earlier, and otherwise refuses.
-   */
+  /** Inserts nothing: answers with the run of an equal earlier start, or refuses. */
   public static StartRun repeated(RunId runId, StartRequest request, Refusal refusal) {
     return new StartRun(runId, request, Lineage.CLIENT, null, refusal);
   }

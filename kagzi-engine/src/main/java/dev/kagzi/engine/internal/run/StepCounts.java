@@ -89,9 +89,7 @@ public final class StepCounts {
     counts.remove(run);
   }
 
-  /**
-   * Drops counts that were not used for ten minutes: their claims probably ended on another server.
-   */
+  /** Drops counts unused for ten minutes: their claims probably ended on another server. */
   public void evictOld() {
     long now = System.nanoTime();
     counts.values().removeIf(count -> now - count.lastNanos > UNUSED_NANOS_MAX);

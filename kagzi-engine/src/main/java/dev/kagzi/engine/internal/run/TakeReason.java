@@ -44,10 +44,7 @@ public enum TakeReason {
     return holder;
   }
 
-  /**
-   * Whether it counts as a crash: after each one in a row the run waits longer, and in the end it
-   * fails.
-   */
+  /** Whether it counts as a crash: after several in a row, the run waits longer or fails. */
   public boolean isCrash() {
     return holder == Holder.CRASHED;
   }
