@@ -246,10 +246,7 @@ public final class Workers implements AutoCloseable {
     return database.read(session -> WorkerRows.find(session, worker)).isPresent();
   }
 
-  /**
-   * Sets a worker to DRAINING on behalf of an administrator. Returns false if it is already
-   * offline.
-   */
+  /** Sets a worker to DRAINING for an administrator; returns false if it is offline. */
   public CompletableFuture<Boolean> drain(@Nullable String namespace, WorkerId worker) {
     limits.checkOptionalName("namespace", namespace);
     return async(
@@ -336,10 +333,7 @@ public final class Workers implements AutoCloseable {
     }
   }
 
-  /**
-   * Like {@link #send}, but only to a worker that is attached to this server; returns false if it
-   * is not.
-   */
+  /** Like {@link #send}, but returns false if the worker is not attached to this server. */
   public boolean sendAttached(ServerMessage.ToWorker message) {
     if (message instanceof ServerMessage.Drain) {
       cache.drains(message.worker());
@@ -359,10 +353,7 @@ public final class Workers implements AutoCloseable {
         : Refusal.of(Refusal.Reason.INTERNAL, "worker", "", "the engine failed; its log says why");
   }
 
-  /**
-   * Deletes the rows of workers that have been offline for {@code offlineMs}; returns how many.
-   * Blocks.
-   */
+  /** Deletes workers that have been offline for {@code offlineMs}; returns how many. Blocks. */
   public int purgeOffline(long offlineMs, int max) {
     return database.write(tx -> WorkerRows.purge(tx, offlineMs, max));
   }

@@ -122,9 +122,7 @@ public final class Journal<W extends Write<?>> implements AutoCloseable {
     return Math.floorMod(key.hashCode(), lanes.size());
   }
 
-  /**
-   * Number of batches so far. A batch is one commit, unless it was split, sent again or refused.
-   */
+  /** Number of batches. A batch is one commit, unless it was split, sent again or refused. */
   public long batches() {
     return batches.sum();
   }

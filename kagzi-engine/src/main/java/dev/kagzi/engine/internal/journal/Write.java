@@ -54,10 +54,7 @@ public abstract class Write<R> {
     return staged;
   }
 
-  /**
-   * Returns whether an earlier send of this write has an unknown outcome: its effect may already be
-   * there.
-   */
+  /** Returns whether an earlier send has an unknown outcome: its effect may already be there. */
   public final boolean isUncertain() {
     return uncertain;
   }
@@ -66,9 +63,7 @@ public abstract class Write<R> {
     uncertain = true;
   }
 
-  /**
-   * Stages a refusal: this write changes nothing, and the other writes of the batch are executed.
-   */
+  /** Stages a refusal: this write changes nothing, the others of the batch are executed. */
   public final void refuse(Refusal reason) {
     this.refusal = reason;
     this.staged = null;

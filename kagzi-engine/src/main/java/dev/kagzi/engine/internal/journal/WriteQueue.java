@@ -58,10 +58,7 @@ final class WriteQueue<W extends Write<?>> {
     return place;
   }
 
-  /**
-   * Waits for space and for earlier positions, then adds the writes; false after {@code nanosMax}
-   * or if the queue is closed.
-   */
+  /** Waits for space and earlier positions; false after {@code nanosMax} or if closed. */
   boolean offer(Place place, List<W> writes, long nanosMax) throws InterruptedException {
     long left = nanosMax;
     lock.lock();
@@ -99,10 +96,7 @@ final class WriteQueue<W extends Write<?>> {
     return true;
   }
 
-  /**
-   * Blocks until a write is queued, then takes as many as fit into the limits, at least one. Empty
-   * once the queue is closed and drained.
-   */
+  /** Waits for a write, then takes up to the limits, at least one; empty if closed and drained. */
   List<W> take(int writesMax, long bytesMax) throws InterruptedException {
     lock.lockInterruptibly();
     try {

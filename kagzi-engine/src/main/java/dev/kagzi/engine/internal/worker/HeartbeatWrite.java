@@ -46,10 +46,7 @@ final class HeartbeatWrite extends Write<HeartbeatResult> {
     return "worker";
   }
 
-  /**
-   * ERROR: a worker whose heartbeats are refused is marked offline, and its runs are executed
-   * again.
-   */
+  /** A worker whose heartbeats are refused is marked offline, and its runs execute again. */
   @Override
   protected Level refusedLevel() {
     return Level.ERROR;
