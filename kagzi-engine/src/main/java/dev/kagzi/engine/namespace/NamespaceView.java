@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A namespace as it was when it was read.
  *
- * @param enabled a disabled one accepts no starts and dispatches no tasks
+ * @param enabled false: clients and schedules cannot start runs, and no task is dispatched
  * @param failureHandlerTaskQueue where a worker last registered the failure handler of the
  *     namespace; empty if none
  * @param retentionMs how long runs are kept after their end; null: the server's default, 0: forever

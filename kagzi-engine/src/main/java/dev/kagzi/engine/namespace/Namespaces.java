@@ -145,10 +145,7 @@ public final class Namespaces {
     cache.refreshNow();
   }
 
-  /**
-   * Returns whether {@link #check} answers from memory; otherwise {@code check} queries the
-   * database and blocks. This method does not block.
-   */
+  /** Returns, without blocking, whether {@link #check} answers from memory and does not block. */
   public boolean isCached(String namespace) {
     return cache.isCached(namespace);
   }
@@ -158,10 +155,7 @@ public final class Namespaces {
     requireEnabled(namespace, () -> false);
   }
 
-  /**
-   * Like {@link #requireEnabled(String)}, but accepts a repeated call that was accepted the first
-   * time.
-   */
+  /** Like {@link #requireEnabled(String)}, but accepts a call that was accepted before. */
   public void requireEnabled(String namespace, BooleanSupplier acceptedBefore) {
     if (!check(namespace).isEnabled() && !acceptedBefore.getAsBoolean()) {
       throw Refusal.of(
@@ -331,19 +325,15 @@ public final class Namespaces {
     return own.orElse(usualMs);
   }
 
-  /**
-   * Stores the queue of the namespace's failure handler, within the open transaction. A handler of
-   * the run or schedule takes precedence over it.
-   */
+  /** Stores the queue of the namespace's failure handler, within the open transaction. */
   public static void markFailureHandler(Session tx, String namespace, String queue)
       throws SQLException {
     tx.query(MARK_FAILURE_HANDLER).bind(queue).bind(namespace).bind(queue).update();
   }
 
   /**
-   * Enables or disables the namespace: a disabled one accepts no starts and dispatches no tasks.
-   * Refused with NOT_FOUND if it does not exist. A repeated call with the same request id changes
-   * nothing and returns the namespace.
+   * Enables or disables the namespace, refused with NOT_FOUND if it does not exist. A repeated call
+   * with the same request id changes nothing and returns the namespace.
    */
   public NamespaceView setEnabled(String namespace, boolean enabled, @Nullable UUID requestId) {
     limits.checkName("namespace", namespace);

@@ -1,7 +1,4 @@
-/**
- * Namespaces: the tenants of a server. Rows of one namespace are neither visible nor writable from
- * another.
- */
+/** Namespaces: the tenants of a server. */
 @NullMarked
 package dev.kagzi.engine.namespace;
 

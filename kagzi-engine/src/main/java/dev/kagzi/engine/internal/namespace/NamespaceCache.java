@@ -92,9 +92,7 @@ public final class NamespaceCache {
     }
   }
 
-  /**
-   * Caches the state of a name, unless it is cached: that entry is newer than the caller's read.
-   */
+  /** Caches the state of a name unless it is cached: that entry is newer than this read. */
   public NamespaceCheck putIfAbsent(String namespace, boolean enabled) {
     NamespaceCheck read = NamespaceCheck.of(enabled);
     NamespaceCheck present = known.putIfAbsent(namespace, read);

@@ -3,7 +3,7 @@ package dev.kagzi.engine.internal.namespace;
 /** Whether a namespace is enabled. There is no constant for a missing one, which is refused. */
 public enum NamespaceCheck {
   ENABLED,
-  /** Its runs can be read; starts are refused, and no task is dispatched. */
+  /** Clients and schedules cannot start runs, and no task is dispatched. */
   DISABLED;
 
   static NamespaceCheck of(boolean enabled) {

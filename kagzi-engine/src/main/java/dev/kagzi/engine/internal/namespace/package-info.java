@@ -2,8 +2,8 @@
  * Namespaces: the tenants of a server. Rows of one namespace are neither visible nor writable from
  * another.
  *
- * <p>Owns {@code namespaces}. A start requires that its namespace is enabled. A poll requires only
- * that it exists, and waits while it is disabled. {@link
+ * <p>Owns {@code namespaces}. A client's start requires that its namespace is enabled; the start of
+ * a child does not. A poll requires only that it exists, and waits while it is disabled. {@link
  * dev.kagzi.engine.namespace.Namespaces#check} answers from a cache that is at most about two
  * seconds old. The dispatcher is notified of changes, so it sends no queries about namespaces.
  *
