@@ -60,10 +60,7 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * The engine of one server. Any number of engines can work on one database; none of them is a
- * leader. Thread-safe.
- */
+/** The engine of one server. Many can work on one database; none is a leader. Thread-safe. */
 public final class Engine implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Engine.class);
 
@@ -263,10 +260,7 @@ public final class Engine implements AutoCloseable {
     return start(db, config, () -> Database.connect(db));
   }
 
-  /**
-   * Like {@link #start(DatabaseConfig, EngineConfig)}; {@code connector} opens the connections that
-   * are not in the pool.
-   */
+  /** Like the other overload; {@code connector} opens the connections outside of the pool. */
   public static Engine start(DatabaseConfig db, EngineConfig config, ConnectionFactory connector) {
     return start(Database.open(db, connector), config, Database::migrate);
   }
@@ -431,10 +425,7 @@ public final class Engine implements AutoCloseable {
     }
   }
 
-  /**
-   * Fails a claimed run that has more steps than the limit, and returns false. Otherwise every
-   * later claim would read its whole history.
-   */
+  /** Fails a claimed run with too many steps; later claims would read its whole history. */
   private boolean admit(QueueName queue, Task task) {
     Optional<Failure> tooManySteps = stepCounts.claimed(task.claim(), task.stepsRecorded());
     tooManySteps.ifPresent(

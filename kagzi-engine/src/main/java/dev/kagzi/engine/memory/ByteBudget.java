@@ -18,10 +18,7 @@ public final class ByteBudget {
     return tryAcquire(bytes, bytesMax);
   }
 
-  /**
-   * Acquires the bytes for small requests, such as heartbeats, that must not wait for large ones:
-   * they may exceed the budget by half.
-   */
+  /** Like {@link #tryAcquire}, for small requests: they may exceed the budget by half. */
   public boolean tryAcquireSmall(long bytes) {
     return tryAcquire(bytes, bytesMax + bytesMax / 2);
   }

@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads runs, steps, workers and statistics. Thread-safe; calls block, so call them on virtual
- * threads. A row that does not exist in the given namespace is refused with NOT_FOUND.
+ * threads. A call for one run, step or worker that does not exist in the given namespace is refused
+ * with NOT_FOUND.
  */
 public final class Queries {
   private final Database database;
@@ -123,9 +124,7 @@ public final class Queries {
     return database.readForUser(session -> new StatsQueries(session).stats(namespace));
   }
 
-  /**
-   * Returns the number of open runs by state, of one queue; null for all queues of the namespace.
-   */
+  /** Returns the number of open runs by state, of one queue; null: all of the namespace. */
   public QueueDepth depth(String namespace, @Nullable String queue) {
     limits.checkName("namespace", namespace);
     limits.checkOptionalName("task_queue", queue);
@@ -138,9 +137,7 @@ public final class Queries {
     return database.readForUser(session -> new StatsQueries(session).types(namespace, page));
   }
 
-  /**
-   * Returns the health of the database and of the workers of a namespace; null for all namespaces.
-   */
+  /** Returns the health of the database and of a namespace's workers; null: all namespaces. */
   public Health health(@Nullable String namespace) {
     limits.checkOptionalName("namespace", namespace);
     long began = System.nanoTime();

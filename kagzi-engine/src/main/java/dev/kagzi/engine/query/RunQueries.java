@@ -214,10 +214,7 @@ final class RunQueries {
     return sql.add(") r");
   }
 
-  /**
-   * Splits the statuses by index: one set for each status that has its own index, and one set for
-   * all others.
-   */
+  /** Splits the statuses by index: a set for each that has its own, and one for all others. */
   private static List<Set<RunStatus>> splitByIndex(Set<RunStatus> statuses) {
     List<Set<RunStatus>> lists = new ArrayList<>();
     EnumSet<RunStatus> rest = EnumSet.noneOf(RunStatus.class);

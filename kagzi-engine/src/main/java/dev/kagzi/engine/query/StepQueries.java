@@ -78,9 +78,7 @@ final class StepQueries {
     this.namespace = namespace;
   }
 
-  /**
-   * Finds an attempt. Ignores the epoch of the ref: a later claim may have begun the attempt again.
-   */
+  /** Finds an attempt. Ignores the ref's epoch: a later claim may have begun it again. */
   Optional<StepView> find(StepRef ref) throws SQLException {
     return isRunThere(ref.runId()) ? byRef(ref).on(session).first(this::view) : Optional.empty();
   }

@@ -28,10 +28,7 @@ public record RetryPolicy(
 
   public static final int UNLIMITED = -1;
 
-  /**
-   * The default policy unless the server's options change it. Also fills fields that are missing in
-   * a stored policy.
-   */
+  /** The default, unless options change it; also fills fields missing in a stored policy. */
   public static final RetryPolicy DEFAULT = new RetryPolicy(3, 1_000, 2.0, 60_000, 0.25, List.of());
 
   /** Creates a policy without {@code retryableKinds}. */

@@ -162,9 +162,7 @@ public final class EssentialThreads implements AutoCloseable {
     }
   }
 
-  /**
-   * Sets the callback for the first failure; called at once if there was one already. Call once.
-   */
+  /** Sets the callback for the first failure, called at once if there was one. Call once. */
   public void onFailure(Consumer<ThreadFailure> owner) {
     ThreadFailure before;
     synchronized (this) {

@@ -90,9 +90,7 @@ public final class Refusal extends RuntimeException {
     return new Refusal(code, subject, subjectId, message);
   }
 
-  /**
-   * Like {@link #of(Code, String, String, String)}, with the code that has the name of the reason.
-   */
+  /** Like {@link #of(Code, String, String, String)}, with the code named like the reason. */
   public static Refusal of(Reason reason, String subject, String subjectId, String message) {
     return new Refusal(Code.valueOf(reason.name()), subject, subjectId, message);
   }

@@ -1,9 +1,6 @@
 package dev.kagzi.engine.value;
 
-/**
- * The schema of the database does not have the version of this server. The message is one line for
- * an operator.
- */
+/** The schema does not have this server's version. The message is one line for an operator. */
 public final class SchemaException extends RuntimeException {
   public SchemaException(String message) {
     super(message);

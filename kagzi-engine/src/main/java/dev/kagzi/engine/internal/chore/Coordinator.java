@@ -9,10 +9,7 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Runs all chores on one thread, one after the other, at an interval. An exception of one chore
- * does not stop the others.
- */
+/** Runs all chores on one thread, at an interval. If a chore throws, the others still run. */
 public final class Coordinator implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Coordinator.class);
 

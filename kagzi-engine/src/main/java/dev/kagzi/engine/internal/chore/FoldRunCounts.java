@@ -6,10 +6,7 @@ import dev.kagzi.engine.internal.run.RunCounts;
 import dev.kagzi.engine.internal.schedule.ScheduleCounts;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Folds {@code run_changes} and {@code schedule_changes} into the count tables, so that statistics
- * stay cheap to read.
- */
+/** Folds {@code run_changes} and {@code schedule_changes} into the tables of counts. */
 public final class FoldRunCounts implements Chore {
   private static final int MAX = 10_000;
   private static final int ROUNDS_MAX = 20;

@@ -45,10 +45,7 @@ public final class PurgeExpiredRuns implements Chore {
   private static final int ZEROS_MAX = 1_000;
   private static final int REQUESTS_MAX = 1_000;
 
-  /**
-   * Begins a task in {@code maintenance_tasks}; the id of a deleted run that still has steps
-   * follows.
-   */
+  /** Begins a task in {@code maintenance_tasks}; the id of a deleted run with steps follows. */
   private static final String STEPS_TASK = "STEPS ";
 
   private static final String ADD_TASK_SQL =
@@ -208,10 +205,7 @@ public final class PurgeExpiredRuns implements Chore {
    */
   private record Selection(List<RunId> runs, boolean stepsFollow) {}
 
-  /**
-   * Selects as many runs as one short transaction can delete. A run with a long or large history is
-   * selected alone.
-   */
+  /** Selects as many runs as a short transaction can delete; a run with many rows alone. */
   private Selection selectBatch() {
     List<RunId> next = expired.stream().limit(batch).toList();
     Map<RunId, Integer> steps =

@@ -8,8 +8,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Delivers messages that were committed, but whose delivery was lost, for example because their
- * server died.
+ * Delivers messages between runs ({@code run_messages}) that were committed, but whose delivery was
+ * lost, for example because their server died.
  */
 public final class RedeliverMessages implements Chore {
   static final long OLD_MS = 2_000;

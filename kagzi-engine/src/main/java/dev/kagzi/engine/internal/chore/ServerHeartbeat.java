@@ -107,10 +107,7 @@ public final class ServerHeartbeat implements Chore {
       @Nullable Long typesUs,
       long atNanos) {}
 
-  /**
-   * {@code stepGraceMs}: how long the server waits, after the timeout of a step attempt, for the
-   * worker to end it.
-   */
+  /** {@code stepGraceMs}: how long a worker may take to report the timeout of a step. */
   public ServerHeartbeat(Database database, UUID serverId, Notifier notifier, long stepGraceMs) {
     this.database = database;
     this.stepGraceMs = stepGraceMs;

@@ -25,10 +25,7 @@ public record BackendProcess(int pid, String startedAt) {
         .orElseThrow(() -> new SQLException("pg_stat_activity does not show its own reader"));
   }
 
-  /**
-   * Terminates this backend, if it is still alive, through another session. Returns when it is
-   * gone; throws if that takes longer than 5 s.
-   */
+  /** Terminates this backend through another session; throws if that takes longer than 5 s. */
   public void end(Session other) throws SQLException {
     boolean ended =
         other.query(END).bind(pid).bind(startedAt).first(row -> row.bool("ended")).orElse(true);

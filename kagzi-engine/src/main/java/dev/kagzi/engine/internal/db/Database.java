@@ -174,10 +174,7 @@ public final class Database implements AutoCloseable {
         .orElseThrow();
   }
 
-  /**
-   * Opens a session outside of the pool. {@link StatementMetrics} counts its statements by this
-   * name.
-   */
+  /** Opens a session outside of the pool; {@link StatementMetrics} counts it by this name. */
   public Session open(String name) throws SQLException {
     Connection connection = connector.open();
     Session session = new Session(connection, metrics, name, 0);
@@ -295,10 +292,7 @@ public final class Database implements AutoCloseable {
     return SqlErrors.refusal(error);
   }
 
-  /**
-   * Logs the failure of a statement on a session outside of the pool; {@code session} is null when
-   * none could be opened.
-   */
+  /** Logs a failed statement outside of the pool; {@code session} is null if none was opened. */
   public void logFailure(String call, SQLException error, @Nullable Session session) {
     failures.failed(call, error, session == null ? System.nanoTime() : session.openedNanos());
   }

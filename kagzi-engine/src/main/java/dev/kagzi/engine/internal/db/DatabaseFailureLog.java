@@ -135,10 +135,7 @@ public final class DatabaseFailureLog {
                     .orElse("?"));
   }
 
-  /**
-   * PostgreSQL is unreachable, starting, stopping, read-only or out of resources, or it refuses the
-   * login or the database.
-   */
+  /** PostgreSQL is unreachable, not ready, read-only or out of resources, or refuses the login. */
   private static boolean isOutage(SQLException error) {
     String state = error.getSQLState() == null ? "" : error.getSQLState();
     return state.startsWith("08")

@@ -22,10 +22,7 @@ import org.flywaydb.core.api.callback.Event;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Migrates and checks the schema: compares the version in the database with the version of this
- * server.
- */
+/** Migrates the schema, and compares its version with the version of this server. */
 final class Schema {
   private static final Logger log = LoggerFactory.getLogger(Schema.class);
 

@@ -32,10 +32,7 @@ final class StatementException extends SQLException {
     return error instanceof StatementException failed ? failed.ids : List.of();
   }
 
-  /**
-   * Returns PostgreSQL's message without its detail, which may quote a whole row: payloads must not
-   * be logged.
-   */
+  /** Returns the message without its detail, which may quote payloads. */
   static String reason(SQLException error) {
     SQLException cause = error.getCause() instanceof SQLException original ? original : error;
     if (cause instanceof PSQLException postgres && postgres.getServerErrorMessage() != null) {

@@ -2,10 +2,7 @@ package dev.kagzi.engine.internal.notification;
 
 import java.util.UUID;
 
-/**
- * Publishes messages to the other servers. Publishing does not wait and does not throw, but a
- * message can be lost.
- */
+/** Publishes messages to other servers, without waiting or throwing. A message can be lost. */
 public interface Notifier extends AutoCloseable {
   /** Starts sending and receiving. Call once, after all receivers exist. */
   void start();

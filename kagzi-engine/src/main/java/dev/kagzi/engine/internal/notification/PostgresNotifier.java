@@ -61,8 +61,9 @@ public final class PostgresNotifier implements Notifier {
 
   @Override
   public synchronized void setOtherServers(long count, long countedNanos) {
-    // Ignore an older count. A server that starts during a heartbeat of this server is missing in
-    // the heartbeat's count, and its Everything message, which sets 1, may be received before that.
+    // Ignore a count that is older than the last one. A server that starts while this server's
+    // heartbeat query runs is not in its count. That server's Everything message, which calls this
+    // method with 1, may arrive before the count, which must not overwrite it.
     if (countedNanos - otherServersNanos >= 0) {
       otherServersNanos = countedNanos;
       alone = count == 0;

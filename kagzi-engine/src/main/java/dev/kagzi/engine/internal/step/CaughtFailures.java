@@ -29,11 +29,7 @@ public final class CaughtFailures {
 
   private CaughtFailures() {}
 
-  /**
-   * Moves the caught failures of resumed runs into their new attempts.
-   *
-   * @param attempts the resumed runs, each with its new attempt
-   */
+  /** {@code attempts}: the resumed runs, each with its new attempt. */
   public static void carryOver(Session tx, Map<UUID, Integer> attempts) throws SQLException {
     Collection<Map.Entry<UUID, Integer>> runs = attempts.entrySet();
     tx.query(CARRY_OVER_SQL)

@@ -9,10 +9,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 
-/**
- * Closes open steps of runs that end, completes sleeps that are over, and reopens interrupted steps
- * of runs that are resumed.
- */
+/** Closes open steps of runs that end, ends sleeps, and reopens steps of resumed runs. */
 public final class CloseSteps {
   /**
    * Fails the open steps of ended runs. In a completed run, the open step of a child is completed
@@ -32,9 +29,7 @@ public final class CloseSteps {
          AND s.status IN ('RUNNING', 'PENDING')
       """;
 
-  /**
-   * Completes sleeps whose wake time has passed. A sleep whose run is claimed earlier stays open.
-   */
+  /** Completes sleeps whose wake time has passed; those of a run claimed earlier stay open. */
   public static final String END_SLEEPS_SQL =
       """
       UPDATE kagzi.step_runs s

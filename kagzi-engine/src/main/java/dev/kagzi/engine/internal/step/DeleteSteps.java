@@ -20,9 +20,7 @@ public final class DeleteSteps {
           / 2000
       """;
 
-  /**
-   * Reads at most {@code max} rows per run, because that many already weigh {@code max} or more.
-   */
+  /** Reads at most {@code max} rows per run: so many already weigh {@code max} or more. */
   static final String STORED_ROWS_SQL =
       """
       SELECT n.run_id,

@@ -49,10 +49,7 @@ public final class ReadSteps {
              ORDER BY s.run_id, s.step_id, s.attempt
             """;
 
-  /**
-   * The last attempts of awaited steps. Outputs and errors are read only for wanted steps, and only
-   * up to a sum of bytes.
-   */
+  /** The last attempts of awaited steps, with outputs and errors of wanted ones up to a limit. */
   public static final String AWAITED_SQL =
       "SELECT "
           + COLUMNS
@@ -83,7 +80,7 @@ public final class ReadSteps {
                                    ) AS b) AS l) AS s
             """;
 
-  /** The last attempt of every step, in the order of creation: a long step by its begin. */
+  /** The last attempt of every step of the runs, by creation time. */
   public static final String HISTORY_SQL =
       "SELECT "
           + COLUMNS
@@ -240,9 +237,7 @@ public final class ReadSteps {
     return new Awaited(last, withheld);
   }
 
-  /**
-   * Reads the histories of claimed runs. {@code runAttempts} has the current attempt of each run.
-   */
+  /** Reads histories of claimed runs; {@code runAttempts} has each run's current attempt. */
   public static Map<RunId, List<RecordedStep>> history(Session tx, Map<RunId, Integer> runAttempts)
       throws SQLException {
     Map<RunId, List<RecordedStep>> found = new LinkedHashMap<>();

@@ -43,9 +43,7 @@ public final class WriteSteps {
       """
           + RESULT_OF_OPEN_STEP;
 
-  /**
-   * Inserts attempts of every kind; {@link #PLAIN_SQL} is the faster statement for plain results.
-   */
+  /** Inserts attempts of every kind; {@link #PLAIN_SQL} is faster, for plain results. */
   public static final String SQL =
       """
       INSERT INTO kagzi.step_runs (run_id, step_id, attempt, epoch, run_attempt, kind, status, final,
