@@ -8,7 +8,8 @@ import java.util.List;
  * @param nextToken leads to the rows after these; empty when there are none
  * @param prevToken leads to the rows before these; empty when there are none
  * @param hasMore true when there are rows after these
- * @param totalCount number of rows in the list; 0 if it was not requested
+ * @param totalCount number of rows in the list, limited for filters that need a scan; 0 if it was
+ *     not requested
  */
 public record Page<T>(
     List<T> items, String nextToken, String prevToken, boolean hasMore, long totalCount) {

@@ -6,7 +6,7 @@ package dev.kagzi.engine.page;
  * @param size maximum number of rows; 0 is the default, other values are limited to the allowed
  *     range
  * @param token from a page of the same list; empty for the first page
- * @param totalCount also counts all rows of the list, which scans them
+ * @param totalCount also counts the rows of the list, which may scan them
  */
 public record PageSpec(int size, String token, boolean totalCount, boolean payloads) {
   private static final int SIZE_DEFAULT = 20;
