@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * must be done without the monitor.
  *
  * <p>A claim round goes through {@link #beginClaimRound}, for each group {@link #claimed} or {@link
- * #claimFailed}, and {@link #endClaimRound}. After a group that claimed fewer runs than it had
+ * #claimNotMade}, and {@link #endClaimRound}. After a group that claimed fewer runs than it had
  * slots, {@link #nextDue} follows. In a disabled namespace, a round consists of {@link
  * #skipClaimRound} only; without a connection, of {@link #endClaimRound} only. A queue has at most
  * one claim round at a time.
