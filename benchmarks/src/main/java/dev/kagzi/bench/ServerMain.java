@@ -45,7 +45,8 @@ public final class ServerMain {
 
   /** The number of statements comes first; the rest is for people. */
   private static String counters(EngineMetrics meter) {
-    return "%d commits=%d batches=%d writes=%d handed_over=%d claimed=%d looks=%d fallback=%d"
+    return ("%d commits=%d batches=%d writes=%d handed_over=%d claimed=%d claim_rounds=%d"
+            + " fallback=%d")
         .formatted(
             meter.statements().statements(),
             meter.statements().commits(),

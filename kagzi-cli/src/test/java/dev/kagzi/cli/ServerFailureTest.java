@@ -45,7 +45,7 @@ class ServerFailureTest {
   // The lane and the claim thread open their connection with the first write or claim, the listener
   // reconnects after it lost its connection.
   @ParameterizedTest
-  @CsvSource({"kagzi-lane-", "kagzi-claim-", "kagzi-notice-listen"})
+  @CsvSource({"kagzi-lane-", "kagzi-claim-", "kagzi-notifier-listen"})
   void a_server_whose_thread_runs_out_of_memory_ends_at_once_with_exit_code_70(String thread)
       throws Exception {
     String database = thread.replace('-', '_');
@@ -83,7 +83,7 @@ class ServerFailureTest {
 
   private static void provoke(String thread, KagziProcess server, String database)
       throws Exception {
-    if (thread.equals("kagzi-notice-listen")) {
+    if (thread.equals("kagzi-notifier-listen")) {
       try (var connection = postgres.connect(database);
           var statement = connection.createStatement()) {
         statement.execute(

@@ -69,7 +69,7 @@ class CostTest {
     WorkerId worker = engine.register();
     // Wait until the task queue is known to be empty: then no claim query is sent.
     engine.settle(worker);
-    long looks = engine.engine().metrics().dispatch().claimRounds();
+    long rounds = engine.engine().metrics().dispatch().claimRounds();
     Poll poll = engine.poll(worker, 10);
     connections.forget();
     long writes = engine.engine().metrics().journalWrites();
@@ -81,7 +81,7 @@ class CostTest {
     assertThat(end).isEqualTo(new ReportResult.Accepted(RunStatus.COMPLETED));
     assertThat(engine.run(run).output()).isEqualTo(payload("\"out\""));
     assertThat(engine.engine().metrics().journalWrites() - writes).isEqualTo(2);
-    assertThat(engine.engine().metrics().dispatch().claimRounds()).isEqualTo(looks);
+    assertThat(engine.engine().metrics().dispatch().claimRounds()).isEqualTo(rounds);
     assertThat(connections.byClaimers()).isEmpty();
     assertThat(connections.byLanes()).hasSize(2).allMatch(Sent::isCommit);
     assertThat(connections.byLanes().get(0).sql()).isEqualTo(InsertRuns.ALONE_SQL);

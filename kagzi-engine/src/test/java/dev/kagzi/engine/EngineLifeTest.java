@@ -73,14 +73,14 @@ class EngineLifeTest {
     for (int tries = 1; ; tries++) {
       engine.settle(worker);
       Poll poll = engine.poll(worker, 10);
-      long looks = engine.engine().metrics().dispatch().claimRounds();
+      long rounds = engine.engine().metrics().dispatch().claimRounds();
       long handedOver = engine.engine().metrics().dispatch().handedOver();
 
       RunId run = engine.start();
       List<Task> tasks = await(poll.tasks());
 
       assertThat(tasks).extracting(t -> t.claim().runId()).containsExactly(run);
-      boolean queried = engine.engine().metrics().dispatch().claimRounds() != looks;
+      boolean queried = engine.engine().metrics().dispatch().claimRounds() != rounds;
       if (!queried || tries == 10) {
         assertThat(queried).isFalse();
         assertThat(engine.engine().metrics().dispatch().handedOver()).isEqualTo(handedOver + 1);

@@ -129,7 +129,7 @@ class InfiniteTimesTest extends FamilyTest {
     all.put("health", () -> e.queries().health(NAMESPACE));
     all.put("retry", () -> await(e.runs().retry(NAMESPACE, parent, null, null)));
     all.put("chores", e::clockMoved);
-    all.put("stale workers", () -> e.workers().recovery().releaseSilent());
+    all.put("stale workers", () -> e.workers().recovery().releaseStale());
     all.put("orphaned claims", () -> e.workers().recovery().releaseOrphaned());
     all.put("schedule get", () -> e.schedules().get(NAMESPACE, schedule));
     all.put("schedule pause", () -> e.schedules().setEnabled(NAMESPACE, schedule, false, null));

@@ -543,7 +543,7 @@ class ResendTest {
       Ready ready(TestEngine engine) {
         Claim claim = claim(engine);
         return new Ready(
-            () -> await(handIn(new TakeClaim(claim, TakeReason.WORKER_SILENT))),
+            () -> await(handIn(new TakeClaim(claim, TakeReason.WORKER_STALE))),
             () -> state(claim.runId()));
       }
     },

@@ -158,12 +158,12 @@ public final class TestEngine implements AutoCloseable {
     long quietSince = System.nanoTime();
     // A claim query that met an uncommitted run is repeated after a moment.
     while (quiet < 3 || System.nanoTime() - quietSince < QUIET_NANOS) {
-      long looks = engine.metrics().dispatch().claimRounds();
+      long rounds = engine.metrics().dispatch().claimRounds();
       long handedOver = engine.metrics().dispatch().handedOver();
       Poll poll = poll(worker, 2);
       start();
       await(poll.tasks()).forEach(task -> report(done(task.claim(), "1")));
-      boolean queried = engine.metrics().dispatch().claimRounds() > looks;
+      boolean queried = engine.metrics().dispatch().claimRounds() > rounds;
       quiet = queried || engine.metrics().dispatch().handedOver() == handedOver ? 0 : quiet + 1;
       quietSince = quiet == 0 ? System.nanoTime() : quietSince;
     }

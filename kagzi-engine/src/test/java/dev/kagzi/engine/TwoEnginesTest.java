@@ -200,7 +200,7 @@ class TwoEnginesTest {
     Poll next = there.poll(worker, 2);
 
     int cut = holds.cut("LISTEN");
-    RunId unheard = here.start();
+    RunId unannounced = here.start();
     here.report(done(task.claim(), "1"));
     List<Task> found = await(next.tasks());
     Poll last = there.poll(worker, 2);
@@ -208,7 +208,7 @@ class TwoEnginesTest {
 
     assertThat(cut).isEqualTo(1);
     assertThat(warm.claim().epoch()).isEqualTo(1);
-    assertThat(found).extracting(t -> t.claim().runId()).containsExactly(unheard);
+    assertThat(found).extracting(t -> t.claim().runId()).containsExactly(unannounced);
     assertThat(await(completion).orElseThrow().status()).isEqualTo(RunStatus.COMPLETED);
     assertThat(await(last.tasks())).extracting(t -> t.claim().runId()).containsExactly(after);
     assertThat(there.engine().metrics().dispatch().fallbackClaimed()).isZero();

@@ -338,7 +338,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
      */
     private Postmaster startWithRetries(
         ServerDirectory directory, Binaries binaries, Account account) throws IOException {
-      Postmaster.Ending ending = ephemeral ? Postmaster.Ending.DELETE : Postmaster.Ending.KEEP;
+      Postmaster.StopMode mode = ephemeral ? Postmaster.StopMode.DELETE : Postmaster.StopMode.KEEP;
       long pauseMs = 50;
       long leftoverDeadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(LEFTOVER_SECONDS_MAX);
       for (int attempt = 1;
@@ -348,7 +348,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
           attempt++) {
         int chosen = choosePort(attempt == 1 ? directory.recordedPort() : 0);
         List<String> server = account.command(server(binaries, directory.data(), chosen));
-        Optional<Postmaster> started = Postmaster.start(directory, server, chosen, ending);
+        Optional<Postmaster> started = Postmaster.start(directory, server, chosen, mode);
         if (started.isPresent()) {
           return started.get();
         }

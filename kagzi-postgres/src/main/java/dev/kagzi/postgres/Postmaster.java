@@ -80,8 +80,8 @@ final class Postmaster {
 
   /** Starts the server and waits until it accepts connections; empty if it exited before that. */
   static Optional<Postmaster> start(
-      ServerDirectory directory, List<String> server, int port, Ending ending) throws IOException {
-    Postmaster started = spawn(directory, server, port, ending);
+      ServerDirectory directory, List<String> server, int port, StopMode mode) throws IOException {
+    Postmaster started = spawn(directory, server, port, mode);
     boolean ready = false;
     try {
       ready = started.awaitReady(directory);
@@ -94,7 +94,7 @@ final class Postmaster {
   }
 
   /** How the shell ends the server, at {@link #stop} or when this JVM has ended. */
-  enum Ending {
+  enum StopMode {
     /** Closes sessions, writes a checkpoint and keeps the folder. */
     KEEP,
     /** Stops at once and deletes the folder. */
@@ -102,10 +102,10 @@ final class Postmaster {
   }
 
   private static Postmaster spawn(
-      ServerDirectory directory, List<String> server, int port, Ending ending) throws IOException {
+      ServerDirectory directory, List<String> server, int port, StopMode mode) throws IOException {
     List<String> command = new ArrayList<>(ownSession());
     command.addAll(List.of("sh", "-c", WATCH, "kagzi-postgres", directory.log().toString()));
-    switch (ending) {
+    switch (mode) {
       case KEEP -> command.addAll(List.of("INT", ""));
       case DELETE -> command.addAll(List.of("QUIT", directory.root().toString()));
     }

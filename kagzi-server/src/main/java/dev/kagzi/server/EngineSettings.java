@@ -53,7 +53,7 @@ final class EngineSettings {
         from.time(POLL_TIMEOUT),
         from.time(WORKER_FIRST_LEASE),
         from.time(POLL_FALLBACK_INTERVAL),
-        from.time(POLL_LINGER),
+        from.time(POLL_KEEP_SLOTS),
         from.integer(POLL_ANSWER_BYTES_MAX),
         from.integer(DISPATCH_CLAIMERS));
   }

@@ -63,9 +63,8 @@ public record Health(
 
   /** Health with a database that answers. */
   static Health of(
-      long latencyMs, List<Worker> dead, List<Worker> silent, Map<Level, Long> present) {
-    List<Worker> workers =
-        Stream.concat(dead.stream(), silent.stream()).limit(WORKERS_MAX).toList();
+      long latencyMs, List<Worker> dead, List<Worker> alive, Map<Level, Long> present) {
+    List<Worker> workers = Stream.concat(dead.stream(), alive.stream()).limit(WORKERS_MAX).toList();
     Map<Level, Long> levels = new EnumMap<>(present);
     levels.merge(Level.UNHEALTHY, (long) dead.size(), Long::sum);
     return new Health(Level.HEALTHY, "", latencyMs, workers, levels);

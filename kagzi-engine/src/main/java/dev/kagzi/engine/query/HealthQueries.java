@@ -11,7 +11,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 final class HealthQueries {
-  private static final String SILENT =
+  private static final String NOT_OFFLINE =
       """
       SELECT worker_id, namespace, task_queue, status,
              (extract(epoch FROM kagzi.clock() - last_heartbeat_at) * 1000)::bigint AS silent_ms
@@ -73,8 +73,8 @@ final class HealthQueries {
         .list(row -> worker(row, Health.Level.UNHEALTHY));
   }
 
-  List<Health.Worker> mostSilent(@Nullable String namespace) throws SQLException {
-    return silent(namespace)
+  List<Health.Worker> oldestHeartbeats(@Nullable String namespace) throws SQLException {
+    return notOffline(namespace)
         .add(" ORDER BY last_heartbeat_at LIMIT ?", Health.WORKERS_MAX)
         .on(session)
         .list(row -> worker(row, null));
@@ -86,7 +86,7 @@ final class HealthQueries {
         .add("       count(*) FILTER (WHERE s.silent_ms >= ?) AS dead,", rules.deadMs())
         .add("       count(*) AS workers")
         .add("  FROM (")
-        .add(silent(namespace))
+        .add(notOffline(namespace))
         .add(") s")
         .on(session)
         .first(HealthQueries::levels)
@@ -103,8 +103,8 @@ final class HealthQueries {
     return levels;
   }
 
-  private static SqlBuilder silent(@Nullable String namespace) {
-    SqlBuilder sql = new SqlBuilder().add(SILENT);
+  private static SqlBuilder notOffline(@Nullable String namespace) {
+    SqlBuilder sql = new SqlBuilder().add(NOT_OFFLINE);
     if (namespace != null) {
       sql.add("   AND namespace = ?", namespace);
     }

@@ -145,10 +145,10 @@ public final class Queries {
       return database.read(
           session -> {
             HealthQueries queries = new HealthQueries(session, rules);
-            List<Health.Worker> silent = queries.mostSilent(namespace);
+            List<Health.Worker> alive = queries.oldestHeartbeats(namespace);
             long latencyMs = sinceMs(began);
             List<Health.Worker> dead = queries.dead(namespace);
-            return Health.of(latencyMs, dead, silent, queries.levels(namespace));
+            return Health.of(latencyMs, dead, alive, queries.levels(namespace));
           });
     } catch (Refusal unavailable) {
       if (unavailable.reason() != Refusal.Reason.UNAVAILABLE) {

@@ -150,15 +150,16 @@ final class RunQueries {
   }
 
   Page<RunView> page(RunFilter filter, PageSpec spec) throws SQLException {
-    return Pager.page(spec, "runs " + filter, new Runs(session, filter, PageByteLimits.of(spec)));
+    RunPages pages = new RunPages(session, filter, PageByteLimits.of(spec));
+    return Pager.page(spec, "runs " + filter, pages);
   }
 
-  private record Runs(Session session, RunFilter filter, PageByteLimits weight)
+  private record RunPages(Session session, RunFilter filter, PageByteLimits limits)
       implements Pager.Source<RunView> {
     @Override
     public List<Pager.Found<RunView>> rows(@Nullable Cursor from, boolean forward, int rowsMax)
         throws SQLException {
-      return list(filter, from, forward, rowsMax, weight).on(session).list(RunQueries::found);
+      return list(filter, from, forward, rowsMax, limits).on(session).list(RunQueries::found);
     }
 
     @Override
@@ -179,7 +180,7 @@ final class RunQueries {
       @Nullable Cursor from,
       boolean forward,
       int rowsMax,
-      PageByteLimits weight) {
+      PageByteLimits limits) {
     String order = order(forward);
     SqlBuilder page =
         new SqlBuilder()
@@ -187,7 +188,7 @@ final class RunQueries {
             .add(COLUMNS)
             .add(inOrder(filter, from, forward, rowsMax))
             .add(" ORDER BY " + order + " LIMIT ?) r", rowsMax);
-    return withPayloads(page, weight);
+    return withPayloads(page, limits);
   }
 
   static SqlBuilder any(RunFilter filter, Cursor from, boolean forward) {
@@ -320,15 +321,15 @@ final class RunQueries {
             from.uuid(1));
   }
 
-  private static SqlBuilder withPayloads(SqlBuilder page, PageByteLimits weight) {
+  private static SqlBuilder withPayloads(SqlBuilder page, PageByteLimits limits) {
     return new SqlBuilder()
         .add("WITH page AS (")
         .add(page)
         .add(
             WITH_PAYLOADS,
-            weight.payloadBytesMax(),
-            weight.payloadBytesMax(),
-            weight.pageBytesMax());
+            limits.payloadBytesMax(),
+            limits.payloadBytesMax(),
+            limits.pageBytesMax());
   }
 
   private static Pager.Found<RunView> found(Row row) throws SQLException {

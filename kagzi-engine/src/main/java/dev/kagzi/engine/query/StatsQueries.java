@@ -193,10 +193,10 @@ final class StatsQueries {
   }
 
   Page<TypeView> types(String namespace, PageSpec spec) throws SQLException {
-    return Pager.page(spec, "types " + namespace, new Types(session, namespace));
+    return Pager.page(spec, "types " + namespace, new TypePages(session, namespace));
   }
 
-  private record Types(Session session, String namespace) implements Pager.Source<TypeView> {
+  private record TypePages(Session session, String namespace) implements Pager.Source<TypeView> {
     @Override
     public List<Pager.Found<TypeView>> rows(@Nullable Cursor from, boolean forward, int rowsMax)
         throws SQLException {

@@ -95,7 +95,7 @@ final class StepQueries {
       throw Refusal.notFound("run", runId);
     }
     String list = "steps " + runId + (name == null ? "" : " named " + name);
-    return Pager.page(spec, list, new Steps(this, runId, name, PageByteLimits.of(spec)));
+    return Pager.page(spec, list, new StepPages(this, runId, name, PageByteLimits.of(spec)));
   }
 
   private boolean isRunThere(RunId runId) throws SQLException {
@@ -107,13 +107,13 @@ final class StepQueries {
         .isPresent();
   }
 
-  private record Steps(
-      StepQueries queries, RunId runId, @Nullable String name, PageByteLimits weight)
+  private record StepPages(
+      StepQueries queries, RunId runId, @Nullable String name, PageByteLimits limits)
       implements Pager.Source<StepView> {
     @Override
     public List<Pager.Found<StepView>> rows(@Nullable Cursor from, boolean forward, int rowsMax)
         throws SQLException {
-      return list(runId, name, from, forward, rowsMax, weight)
+      return list(runId, name, from, forward, rowsMax, limits)
           .on(queries.session)
           .list(queries::found);
     }
@@ -135,16 +135,16 @@ final class StepQueries {
       @Nullable Cursor from,
       boolean forward,
       int rowsMax,
-      PageByteLimits weight) {
+      PageByteLimits limits) {
     String order = order(forward);
     return new SqlBuilder()
         .add("WITH page AS (")
         .add("SELECT s.*, row_number() OVER (ORDER BY " + order + ") AS n FROM (")
-        .add(COLUMNS, weight.payloadBytesMax(), weight.payloadBytesMax(), weight.payloadBytesMax())
+        .add(COLUMNS, limits.payloadBytesMax(), limits.payloadBytesMax(), limits.payloadBytesMax())
         .add(matching(runId, name))
         .add(beyond(from, forward))
         .add(" ORDER BY " + order + " LIMIT ?) s", rowsMax)
-        .add(WEIGHED, weight.pageBytesMax());
+        .add(WEIGHED, limits.pageBytesMax());
   }
 
   static SqlBuilder any(RunId runId, @Nullable String name, Cursor from, boolean forward) {

@@ -153,10 +153,11 @@ final class WorkerQueries {
   record Filter(String namespace, @Nullable String queue, @Nullable WorkerStatus status) {}
 
   Page<WorkerView> page(Filter filter, PageSpec spec) throws SQLException {
-    return Pager.page(spec, "workers " + filter, new Workers(this, filter));
+    return Pager.page(spec, "workers " + filter, new WorkerPages(this, filter));
   }
 
-  private record Workers(WorkerQueries queries, Filter filter) implements Pager.Source<WorkerView> {
+  private record WorkerPages(WorkerQueries queries, Filter filter)
+      implements Pager.Source<WorkerView> {
     @Override
     public List<Pager.Found<WorkerView>> rows(@Nullable Cursor from, boolean forward, int rowsMax)
         throws SQLException {
@@ -191,10 +192,10 @@ final class WorkerQueries {
   }
 
   Page<WorkerEvent> events(WorkerId worker, PageSpec spec) throws SQLException {
-    return Pager.page(spec, "worker events " + worker, new Events(session, worker));
+    return Pager.page(spec, "worker events " + worker, new EventPages(session, worker));
   }
 
-  private record Events(Session session, WorkerId worker) implements Pager.Source<WorkerEvent> {
+  private record EventPages(Session session, WorkerId worker) implements Pager.Source<WorkerEvent> {
     @Override
     public List<Pager.Found<WorkerEvent>> rows(@Nullable Cursor from, boolean forward, int rowsMax)
         throws SQLException {

@@ -16,7 +16,7 @@ $$ SELECT CASE WHEN us = 9223372036854775807 THEN 'infinity'::timestamptz
 -- Returns whether a step that began after another one failed proves that the workflow code handled
 -- the failure. It does not if the two steps are in different branches of one group, because branches
 -- run independently. All parts of a step key but the last are branches, such as pack[0].
-CREATE FUNCTION kagzi.went_on(failed text, later text) RETURNS boolean
+CREATE FUNCTION kagzi.failure_was_handled(failed text, later text) RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT coalesce(
     (SELECT NOT (p.i < array_length(string_to_array(failed, '/'), 1)
@@ -89,7 +89,7 @@ CREATE TABLE kagzi.workflow_runs (
   -- the only one since then if it is the next epoch.
   free_epoch            integer,
   -- The last claim whose worker sent a call about the run, which proves that its task arrived.
-  heard_epoch           integer,
+  acknowledged_epoch    integer,
   -- The first claim that was taken from its worker. From then on several workers may believe that they
   -- hold the run.
   lost_epoch            integer,
@@ -292,7 +292,7 @@ CREATE INDEX run_messages_age ON kagzi.run_messages (created_at);
 -- How many runs changed from one status to another. The statement that changes the runs inserts the
 -- row. A null from_status is a new run, a null to_status a deleted one. Insert only and without an
 -- index, so that no writer waits for a counter that others update; a chore folds the rows into
--- run_counts. The id only tells the chore's statement which rows to delete.
+-- run_counts. The statement of the chore deletes the folded rows by id.
 CREATE TABLE kagzi.run_changes (
   change_id     bigint GENERATED ALWAYS AS IDENTITY (CACHE 100),
   namespace     text NOT NULL,

@@ -242,14 +242,14 @@ class PlanTest {
   @Test
   void steps_are_read_within_their_run() {
     Cursor cursor = Cursor.of(Cursor.micros(Instant.EPOCH), "step#5", "1");
-    PageByteLimits weight = PageByteLimits.of(PageSpec.FIRST);
+    PageByteLimits limits = PageByteLimits.of(PageSpec.FIRST);
     RunId shortRun = new RunId(UUID.fromString("94f6d7e0-4a4d-4520-3530-0f18b984988c"));
 
     for (RunId run : List.of(LONG_RUN, shortRun)) {
       for (SqlBuilder sql :
           List.of(
-              StepQueries.list(run, null, null, true, 21, weight),
-              StepQueries.list(run, "step", cursor, false, 21, weight),
+              StepQueries.list(run, null, null, true, 21, limits),
+              StepQueries.list(run, "step", cursor, false, 21, limits),
               StepQueries.any(run, null, cursor, true),
               StepQueries.all(run, "step"),
               StepQueries.byRef(new StepRef(run, "step#5", 1, 1)))) {

@@ -70,7 +70,7 @@ class CrashTest {
         "UPDATE kagzi.workers SET last_heartbeat_at = now() - interval '1 hour' WHERE worker_id = '"
             + worker
             + "'");
-    engine.engine().workers().recovery().releaseSilent();
+    engine.engine().workers().recovery().releaseStale();
   }
 
   private void awaitFailed(RunId run) {

@@ -97,7 +97,7 @@ class FenceTest {
             "UPDATE kagzi.workers SET last_heartbeat_at = '2000-01-01' WHERE worker_id = '"
                 + first
                 + "'");
-        assertThat(engine.engine().workers().recovery().releaseSilent()).isEqualTo(1);
+        assertThat(engine.engine().workers().recovery().releaseStale()).isEqualTo(1);
       }
       case DEREGISTERED -> await(engine.engine().workers().deregister(null, first, false));
     }
@@ -438,7 +438,7 @@ class FenceTest {
     RunId run = engine.start();
     Task lost = engine.claimOne(first);
     stored.expireLease(run);
-    long looks = engine.engine().metrics().dispatch().claimRounds();
+    long rounds = engine.engine().metrics().dispatch().claimRounds();
 
     CompletableFuture<List<ReportResult>> reported;
     Poll poll;
@@ -456,7 +456,7 @@ class FenceTest {
           .until(
               () ->
                   poll.tasks().isDone()
-                      || engine.engine().metrics().dispatch().claimRounds() > looks + 2);
+                      || engine.engine().metrics().dispatch().claimRounds() > rounds + 2);
       assertThat(poll.tasks()).isNotDone();
     }
 
@@ -472,7 +472,7 @@ class FenceTest {
     RunId run = engine.start();
     Task lost = engine.claimOne(first);
     stored.expireLease(run);
-    long looks = engine.engine().metrics().dispatch().claimRounds();
+    long rounds = engine.engine().metrics().dispatch().claimRounds();
     database.execute(
         "CREATE FUNCTION kagzi.hold_step() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
             + Valve.WAIT
@@ -492,7 +492,7 @@ class FenceTest {
           .until(
               () ->
                   poll.tasks().isDone()
-                      || engine.engine().metrics().dispatch().claimRounds() > looks + 2);
+                      || engine.engine().metrics().dispatch().claimRounds() > rounds + 2);
       assertThat(poll.tasks()).isNotDone();
     } finally {
       database.execute("DROP FUNCTION kagzi.hold_step CASCADE");

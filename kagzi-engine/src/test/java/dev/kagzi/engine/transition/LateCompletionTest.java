@@ -140,7 +140,7 @@ class LateCompletionTest {
         "UPDATE kagzi.workers SET last_heartbeat_at = '2000-01-01' WHERE worker_id = '"
             + worker
             + "'");
-    assertThat(engine.engine().workers().recovery().releaseSilent()).isEqualTo(1);
+    assertThat(engine.engine().workers().recovery().releaseStale()).isEqualTo(1);
   }
 
   private void awaitPending(RunId run) {
@@ -306,7 +306,7 @@ class LateCompletionTest {
   @Test
   void an_end_in_progress_keeps_the_run_from_being_claimed() throws Exception {
     RunId run = loseClaim(Loss.WORKER_GONE);
-    long looks = engine.engine().metrics().dispatch().claimRounds();
+    long rounds = engine.engine().metrics().dispatch().claimRounds();
     CompletableFuture<RunStatus> late;
     Poll poll;
     try (Holds.Hold batch = holds.commitAfter(BATCH_LOCK)) {
@@ -314,7 +314,7 @@ class LateCompletionTest {
       batch.awaitReached();
       poll = engine.poll(second, 1);
       Awaitility.await()
-          .until(() -> engine.engine().metrics().dispatch().claimRounds() > looks + 1);
+          .until(() -> engine.engine().metrics().dispatch().claimRounds() > rounds + 1);
       assertThat(poll.tasks()).isNotDone();
     }
 

@@ -491,7 +491,7 @@ class LeaseTest {
         "UPDATE kagzi.workers SET last_heartbeat_at = '2000-01-01' WHERE worker_id = '"
             + who
             + "'");
-    assertThat(engine.engine().workers().recovery().releaseSilent()).isEqualTo(1);
+    assertThat(engine.engine().workers().recovery().releaseStale()).isEqualTo(1);
     Awaitility.await().until(() -> crashes() == before + 1);
   }
 

@@ -59,13 +59,13 @@ final class EnvironmentVariables {
     var old = OLD_NAME.matcher(name);
     Optional<String> near =
         old.matches()
-            ? nearest(COORDINATOR + old.group(2), known).map(each -> each + " instead")
-            : nearest(name, known);
+            ? similarName(COORDINATOR + old.group(2), known).map(each -> each + " instead")
+            : similarName(name, known);
     return near.orElse(Settings.ANY_KNOWN);
   }
 
   /** Compares without the common prefix, which would make all names similar. */
-  private static Optional<String> nearest(String name, Set<String> known) {
+  private static Optional<String> similarName(String name, Set<String> known) {
     return DidYouMean.suggest(
             name.substring(PREFIX.length()),
             known.stream().map(each -> each.substring(PREFIX.length())).toList())

@@ -118,7 +118,7 @@ public enum ServerOption {
       new Time("100ms", "1m"),
       "2s",
       "How often waiting polls query for runs without a notification."),
-  POLL_LINGER(
+  POLL_KEEP_SLOTS(
       new Time("0s", "1m"),
       "1s",
       "How long a worker's free slots are kept for it between two polls."),

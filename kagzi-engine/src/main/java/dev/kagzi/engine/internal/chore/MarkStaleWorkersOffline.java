@@ -32,14 +32,14 @@ public final class MarkStaleWorkersOffline implements Chore {
       notBeforeNanos = now + graceNanos;
     }
     if (now - notBeforeNanos >= 0 && mayHaveStaleWorker(now)) {
-      recovery.releaseSilent();
+      recovery.releaseStale();
     }
     lastNanos = System.nanoTime();
   }
 
   /**
    * Returns whether the oldest heartbeat that was read last is too old now. The worker may have
-   * sent another one since; {@link Recovery#releaseSilent} checks that in the database.
+   * sent another one since; {@link Recovery#releaseStale} checks that in the database.
    */
   private boolean mayHaveStaleWorker(long nowNanos) {
     ServerHeartbeat.PendingWork pending = heartbeat.pendingWork();

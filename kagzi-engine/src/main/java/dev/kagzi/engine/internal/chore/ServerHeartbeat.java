@@ -6,7 +6,9 @@ import dev.kagzi.engine.value.UnreachableServerException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
@@ -24,7 +26,7 @@ public final class ServerHeartbeat implements Chore {
         INSERT INTO kagzi.servers (server_id, hostname, started_at, heartbeat_at)
         VALUES (?, ?, kagzi.clock(), kagzi.clock())
             ON CONFLICT (server_id) DO UPDATE SET heartbeat_at = excluded.heartbeat_at),
-      forget AS (
+      purged AS (
         DELETE FROM kagzi.servers WHERE heartbeat_at < kagzi.clock() - interval '1 day')
       SELECT (SELECT count(*) FROM kagzi.servers
                WHERE server_id <> ? AND heartbeat_at > kagzi.clock() - interval '30 seconds')
@@ -56,8 +58,6 @@ public final class ServerHeartbeat implements Chore {
                 FROM kagzi.workflow_types) AS types_us
       """;
 
-  private static final String DEREGISTER_SQL = "DELETE FROM kagzi.servers WHERE server_id = ?";
-
   private static final String ALIVE_SQL =
       """
       SELECT server_id, heartbeat_at::text AS heartbeat
@@ -66,7 +66,7 @@ public final class ServerHeartbeat implements Chore {
        LIMIT 100
       """;
 
-  private static final String FORGET_SQL =
+  private static final String DELETE_SQL =
       "DELETE FROM kagzi.servers WHERE server_id = ANY (?::uuid[])";
 
   private static final int EVERY = 5;
@@ -190,8 +190,7 @@ public final class ServerHeartbeat implements Chore {
       present = unreachableServers();
     }
     if (!present.isEmpty()) {
-      database.write(
-          tx -> tx.query(FORGET_SQL).bindUuids(first.keySet(), server -> server).update());
+      delete(first.keySet());
     }
   }
 
@@ -218,7 +217,11 @@ public final class ServerHeartbeat implements Chore {
 
   /** Deletes the row of this server, so that the others no longer count it. */
   public void deregister() {
-    database.write(tx -> tx.query(DEREGISTER_SQL).bind(serverId).update());
+    delete(List.of(serverId));
+  }
+
+  private void delete(Collection<UUID> servers) {
+    database.write(tx -> tx.query(DELETE_SQL).bindUuids(servers, id -> id).update());
   }
 
   private static String hostname() {

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * safe, because every write checks the claim's epoch. Thread-safe.
  */
 public final class ClaimRegistry {
-  private static final long FORGET_NANOS = TimeUnit.MINUTES.toNanos(10);
+  private static final long REMOVE_AFTER_NANOS = TimeUnit.MINUTES.toNanos(10);
 
   private final Map<RunId, Held> held = new ConcurrentHashMap<>();
 
@@ -69,7 +69,7 @@ public final class ClaimRegistry {
    */
   public void removeOld() {
     long now = System.nanoTime();
-    held.values().removeIf(claim -> now - claim.sinceNanos > FORGET_NANOS);
+    held.values().removeIf(claim -> now - claim.sinceNanos > REMOVE_AFTER_NANOS);
   }
 
   public int size() {

@@ -45,7 +45,7 @@ public final class HeldRuns {
       """;
 
   // The recursive part finds each holder with one index probe, without reading all its runs.
-  public static final String FORGOTTEN_SQL =
+  public static final String ORPHANED_SQL =
       """
       WITH RECURSIVE holder AS (
         (SELECT w.locked_by
@@ -78,7 +78,7 @@ public final class HeldRuns {
          AND k.deregistered_at < kagzi.clock() - ? * interval '1 millisecond'
       """;
 
-  private static final long UNHEARD_MS_MAX = Duration.ofMinutes(10).toMillis();
+  private static final long UNACKNOWLEDGED_MS_MAX = Duration.ofMinutes(10).toMillis();
 
   /**
    * Claims for which the worker has begun or recorded no step yet, and until when their lease may
@@ -87,7 +87,7 @@ public final class HeldRuns {
    * minutes (or the lease, if that is longer), so that code which computes for long before its
    * first step gets more time.
    */
-  public static final String UNHEARD_SQL =
+  public static final String UNACKNOWLEDGED_SQL =
       """
       SELECT r.run_id, r.available_at < u.until AS renewable,
              (extract(epoch FROM u.until) * 1000000)::bigint AS until_us
@@ -98,7 +98,7 @@ public final class HeldRuns {
              SELECT coalesce(r.claimed_at, r.created_at)
                       + greatest(l.ms, least(?::bigint, l.ms * 2 ^ least(r.crashes, 20)))
                           * interval '1 millisecond' AS until) AS u
-       WHERE r.heard_epoch IS DISTINCT FROM r.epoch
+       WHERE r.acknowledged_epoch IS DISTINCT FROM r.epoch
          AND NOT EXISTS (SELECT 1 FROM kagzi.step_runs s
                           WHERE s.run_id = r.run_id AND s.epoch = r.epoch)
       """;
@@ -113,21 +113,21 @@ public final class HeldRuns {
   public record RenewalLimit(boolean renewable, long untilUs) {}
 
   /** Returns those of the claims for which the worker has begun or recorded no step yet. */
-  public static Map<RunId, RenewalLimit> unheard(Session session, List<Claim> claims, long leaseMs)
-      throws SQLException {
-    Map<RunId, RenewalLimit> unheard = new HashMap<>();
+  public static Map<RunId, RenewalLimit> unacknowledged(
+      Session session, List<Claim> claims, long leaseMs) throws SQLException {
+    Map<RunId, RenewalLimit> unacknowledged = new HashMap<>();
     session
-        .query(UNHEARD_SQL)
+        .query(UNACKNOWLEDGED_SQL)
         .bindUuids(claims, c -> c.runId().value())
         .bindInts(claims, Claim::epoch)
         .bind(leaseMs)
-        .bind(UNHEARD_MS_MAX)
+        .bind(UNACKNOWLEDGED_MS_MAX)
         .list(
             row ->
-                unheard.put(
+                unacknowledged.put(
                     new RunId(row.uuid("run_id")),
                     new RenewalLimit(row.bool("renewable"), row.bigint("until_us"))));
-    return unheard;
+    return unacknowledged;
   }
 
   /**
@@ -173,7 +173,7 @@ public final class HeldRuns {
    */
   public static List<Claim> orphaned(Session session, long offlineMs, int max) throws SQLException {
     return session
-        .query(FORGOTTEN_SQL)
+        .query(ORPHANED_SQL)
         .bind(max)
         .bind(offlineMs)
         .list(row -> new Claim(new RunId(row.uuid("run_id")), row.integer("epoch")));

@@ -36,7 +36,7 @@ public final class InProcessNotifier implements Notifier {
     this.database = database;
     this.serverId = serverId;
     this.listener = listener;
-    this.receiver = threads.loop("kagzi-notice-receive", this::receive, () -> closed);
+    this.receiver = threads.loop("kagzi-notifier-receive", this::receive, () -> closed);
   }
 
   @Override

@@ -41,8 +41,8 @@ public final class PostgresNotifier implements Notifier {
     this.database = database;
     this.serverId = serverId;
     this.listener = listener;
-    this.sender = threads.loop("kagzi-notice-send", this::send, () -> closed);
-    this.receiver = threads.loop("kagzi-notice-listen", this::receive, () -> closed);
+    this.sender = threads.loop("kagzi-notifier-send", this::send, () -> closed);
+    this.receiver = threads.loop("kagzi-notifier-listen", this::receive, () -> closed);
   }
 
   @Override
@@ -81,7 +81,7 @@ public final class PostgresNotifier implements Notifier {
       try {
         Set<ServerMessage> batch = pending.take();
         if (session == null || !session.isUsable()) {
-          session = database.open("notice");
+          session = database.open("notifier");
         }
         for (String payload : pack(batch)) {
           session.query("SELECT pg_notify(?, ?)").bind(CHANNEL).bind(payload).execute();

@@ -68,7 +68,7 @@ public final class RunRow {
     this.epoch = row.integer("epoch");
     this.endedEpoch = row.integer("ended_epoch");
     this.freeEpoch = row.integerOrNull("free_epoch");
-    this.acknowledgedEpoch = row.integerOrNull("heard_epoch");
+    this.acknowledgedEpoch = row.integerOrNull("acknowledged_epoch");
     this.lostEpoch = row.integerOrNull("lost_epoch");
     this.lockedBy = row.workerIdOrNull("locked_by");
     this.takenFrom = row.workerIdOrNull("taken_from");

@@ -8,7 +8,7 @@ package dev.kagzi.engine.internal.run;
 public enum TakeReason {
   /** The worker's Attach stream broke. It has not attached again and sent no heartbeat since. */
   STREAM_BROKEN(Holder.CRASHED, "its connection broke and no heartbeat came"),
-  WORKER_SILENT(Holder.CRASHED, "no heartbeat"),
+  WORKER_STALE(Holder.CRASHED, "no heartbeat"),
   LEASE_ENDED(Holder.CRASHED, "no heartbeat listed the claim during its lease"),
   /** The worker is offline, and the server that found that out has not released the claim. */
   CLAIM_ORPHANED(Holder.CRASHED, "its worker went offline and nobody released the claim"),

@@ -54,7 +54,7 @@ public final class UpdateRuns {
   public static final String ACKNOWLEDGE_SQL =
       """
       UPDATE kagzi.workflow_runs r
-         SET heard_epoch = n.epoch
+         SET acknowledged_epoch = n.epoch
         FROM unnest(?::uuid[], ?::int[]) AS n (run_id, epoch)
        WHERE r.run_id = n.run_id AND r.epoch = n.epoch
       """;

@@ -24,7 +24,7 @@ public final class CaughtFailures {
          AND c.final
          AND EXISTS (SELECT 1 FROM kagzi.step_runs s
                       WHERE s.run_id = c.run_id AND s.started_at > c.finished_at
-                        AND kagzi.went_on(c.step_id, s.step_id))
+                        AND kagzi.failure_was_handled(c.step_id, s.step_id))
       """;
 
   private CaughtFailures() {}

@@ -58,14 +58,14 @@ public final class ReadSteps {
               FROM (SELECT l.run_id, l.step_id, l.attempt, l.epoch, l.run_attempt, l.kind, l.status,
                            l.final, l.retry_policy, l.child_run_id, l.input_hash, l.progress,
                            l.progress_metadata, l.due_at, l.output_metadata,
-                           CASE WHEN l.told THEN l.output END AS output,
-                           CASE WHEN l.told THEN l.error END AS error,
-                           NOT l.told AND l.bytes > 0 AS withheld
+                           CASE WHEN l.included THEN l.output END AS output,
+                           CASE WHEN l.included THEN l.error END AS error,
+                           NOT l.included AND l.bytes > 0 AS withheld
                       FROM (SELECT x.*, b.bytes,
                                    n.wanted
                                    AND sum(b.bytes) OVER (PARTITION BY n.run_id, n.wanted
                                                               ORDER BY n.place) - b.bytes
-                                         < ?::bigint AS told
+                                         < ?::bigint AS included
                               FROM unnest(?::uuid[], ?::text[], ?::boolean[])
                                      WITH ORDINALITY AS n (run_id, step_id, wanted, place)
                              CROSS JOIN LATERAL (

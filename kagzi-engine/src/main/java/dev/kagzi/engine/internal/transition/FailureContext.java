@@ -61,8 +61,8 @@ record FailureContext(
   // registered it. Otherwise it runs on the queue of its last registration. "w.status || ''" keeps
   // the planner from the index on status; the index on queues is the right one.
   //
-  // kagzi.went_on: parallel branches do not see each other's failures, so a step of a parallel
-  // branch is no compensation.
+  // kagzi.failure_was_handled: parallel branches do not see each other's failures, so a step of a
+  // parallel branch is no compensation.
   static final String SQL =
       """
       SELECT r.run_id,
@@ -94,7 +94,7 @@ record FailureContext(
                    ON s.run_id = c.run_id
                   AND s.run_attempt <= c.run_attempt
                   AND s.started_at > c.finished_at
-                  AND kagzi.went_on(c.step_id, s.step_id)
+                  AND kagzi.failure_was_handled(c.step_id, s.step_id)
                 WHERE c.run_id = r.run_id AND c.final AND c.status = 'FAILED') AS compensated
         FROM unnest(?::uuid[]) AS n (run_id)
         JOIN kagzi.workflow_runs r ON r.run_id = n.run_id

@@ -45,7 +45,7 @@ record ResumeContext(
                   AND NOT (o.final
                            AND EXISTS (SELECT 1 FROM kagzi.step_runs s
                                         WHERE s.run_id = o.run_id AND s.started_at > o.finished_at
-                                          AND kagzi.went_on(o.step_id, s.step_id)))
+                                          AND kagzi.failure_was_handled(o.step_id, s.step_id)))
                   AND NOT EXISTS (SELECT 1 FROM kagzi.step_runs s
                                    WHERE s.run_id = o.run_id AND s.step_id = o.step_id
                                      AND s.attempt > o.attempt)) AS has_more
@@ -62,7 +62,7 @@ record ResumeContext(
                JOIN kagzi.step_runs s ON s.run_id = c.run_id AND s.started_at > c.finished_at
               WHERE c.run_id = r.run_id AND c.step_id = r.error -> 'metadata' ->> 'step'
                 AND c.run_attempt = r.attempts AND c.final AND c.status = 'FAILED'
-                AND kagzi.went_on(c.step_id, s.step_id)
+                AND kagzi.failure_was_handled(c.step_id, s.step_id)
               ORDER BY s.started_at, s.step_id
               LIMIT 1) AS u ON true
       """;

@@ -269,7 +269,7 @@ record RunTransitions(
         ErrorCode.INTERNAL,
         "run was taken over "
             + crashes
-            + " times in a row without recording a step: each of its workers crashed or went silent"
+            + " times in a row without recording a step: each of its workers crashed or became stale"
             + " while it executed the run"
             + (last == null ? "" : ", after step " + last),
         true,

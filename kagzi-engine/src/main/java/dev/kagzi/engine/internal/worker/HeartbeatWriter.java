@@ -439,7 +439,7 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
   /**
    * Returns the claims of a worker whose heartbeats do not list them. Leaves out a claim about
    * which the worker has made no call, if its lease has reached the limit ({@link
-   * HeldRuns#unheard}).
+   * HeldRuns#unacknowledged}).
    */
   private List<Renewal> held(Session tx, WorkerId worker) throws SQLException {
     Optional<WorkerRows.Known> known = WorkerRows.find(tx, worker);
@@ -451,11 +451,11 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
         HeldRuns.of(tx, worker, known.get().queue(), known.get().types(), leaseMs)) {
       claims.add(run.claim());
     }
-    Map<RunId, HeldRuns.RenewalLimit> unheard =
-        claims.isEmpty() ? Map.of() : HeldRuns.unheard(tx, claims, leaseMs);
+    Map<RunId, HeldRuns.RenewalLimit> unacknowledged =
+        claims.isEmpty() ? Map.of() : HeldRuns.unacknowledged(tx, claims, leaseMs);
     List<Renewal> renewals = new ArrayList<>();
     for (Claim claim : claims) {
-      HeldRuns.RenewalLimit limit = unheard.get(claim.runId());
+      HeldRuns.RenewalLimit limit = unacknowledged.get(claim.runId());
       if (limit == null || limit.renewable()) {
         renewals.add(new Renewal(worker, claim, limit == null ? null : limit.untilUs()));
       }

@@ -33,7 +33,7 @@ import org.slf4j.event.Level;
  */
 public final class Recovery {
   private static final Logger log = LoggerFactory.getLogger(Recovery.class);
-  private static final int SILENT_MAX = 100;
+  private static final int STALE_MAX = 100;
   private static final int ORPHANED_MAX = 500;
 
   private final Database database;
@@ -67,13 +67,13 @@ public final class Recovery {
   }
 
   /**
-   * {@link TakeReason#WORKER_SILENT}: marks workers whose last heartbeat is too old as offline and
+   * {@link TakeReason#WORKER_STALE}: marks workers whose last heartbeat is too old as offline and
    * releases their claims; returns how many workers. Blocks.
    */
-  public int releaseSilent() {
+  public int releaseStale() {
     return releaseOffline(
-        TakeReason.WORKER_SILENT,
-        tx -> WorkerRows.markStaleOffline(tx, config.stale().toMillis(), SILENT_MAX));
+        TakeReason.WORKER_STALE,
+        tx -> WorkerRows.markStaleOffline(tx, config.stale().toMillis(), STALE_MAX));
   }
 
   /**

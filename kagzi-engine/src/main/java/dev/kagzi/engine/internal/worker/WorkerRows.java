@@ -191,8 +191,8 @@ public final class WorkerRows {
     return tx.query(OFFLINE_SQL).bind(died).bind(worker.value()).first(WorkerRows::map);
   }
 
-  static List<Known> markStaleOffline(Session tx, long silentMs, int max) throws SQLException {
-    return tx.query(STALE_SQL).bind(silentMs).bind(max).list(WorkerRows::map);
+  static List<Known> markStaleOffline(Session tx, long staleMs, int max) throws SQLException {
+    return tx.query(STALE_SQL).bind(staleMs).bind(max).list(WorkerRows::map);
   }
 
   public static int purge(Session tx, long offlineMs, int max) throws SQLException {

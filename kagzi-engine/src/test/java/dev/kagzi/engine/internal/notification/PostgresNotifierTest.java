@@ -48,7 +48,7 @@ class PostgresNotifierTest {
 
   private static boolean isAnyThreadAlive() {
     return Thread.getAllStackTraces().keySet().stream()
-        .anyMatch(thread -> thread.getName().startsWith("kagzi-notice-"));
+        .anyMatch(thread -> thread.getName().startsWith("kagzi-notifier-"));
   }
 
   private void onMessage(ServerMessage message) {
