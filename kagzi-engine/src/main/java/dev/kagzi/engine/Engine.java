@@ -260,8 +260,8 @@ public final class Engine implements AutoCloseable {
     return start(db, config, () -> Database.connect(db));
   }
 
-  /** Like the other overload; {@code connector} opens the connections outside of the pool. */
-  public static Engine start(DatabaseConfig db, EngineConfig config, ConnectionFactory connector) {
+  /** For tests: {@code connector} opens the connections that are not in the pool. */
+  static Engine start(DatabaseConfig db, EngineConfig config, ConnectionFactory connector) {
     return start(Database.open(db, connector), config, Database::migrate);
   }
 

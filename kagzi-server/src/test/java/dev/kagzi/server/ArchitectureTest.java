@@ -36,6 +36,10 @@ class ArchitectureTest {
               "dev.kagzi.postgres..");
 
   @ArchTest
+  static final ArchRule only_public_packages_of_the_engine_are_used =
+      noClasses().should().dependOnClassesThat().resideInAPackage("dev.kagzi.engine.internal..");
+
+  @ArchTest
   static final ArchRule the_server_does_not_know_the_sdk =
       noClasses().should().dependOnClassesThat().resideInAPackage("dev.kagzi.sdk..");
 

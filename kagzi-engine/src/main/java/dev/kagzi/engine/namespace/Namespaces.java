@@ -5,7 +5,6 @@ import dev.kagzi.engine.internal.db.Query;
 import dev.kagzi.engine.internal.db.Row;
 import dev.kagzi.engine.internal.db.Session;
 import dev.kagzi.engine.internal.namespace.NamespaceCache;
-import dev.kagzi.engine.internal.namespace.NamespaceCheck;
 import dev.kagzi.engine.internal.namespace.NamespaceListener;
 import dev.kagzi.engine.internal.page.Cursor;
 import dev.kagzi.engine.internal.page.Pager;
@@ -19,7 +18,6 @@ import dev.kagzi.engine.value.RunId;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.UUID;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -65,23 +63,10 @@ public final class Namespaces {
       RETURNING\s"""
           + COLUMNS;
 
-  // Updates only a different value, because every worker with a failure handler sends it when it
-  // registers.
-  private static final String MARK_FAILURE_HANDLER =
-      """
-      UPDATE kagzi.namespaces
-         SET failure_handler_task_queue = ?
-       WHERE namespace = ?
-         AND failure_handler_task_queue IS DISTINCT FROM ?
-      """;
-
   private static final String LIST = "SELECT " + COLUMNS + " FROM kagzi.namespaces";
 
   private static final String NAMES =
       "SELECT namespace FROM kagzi.namespaces WHERE namespace > ? ORDER BY namespace LIMIT 1000";
-
-  private static final String RETENTION =
-      "SELECT retention_ms FROM kagzi.namespaces WHERE namespace = ?";
 
   private static final String COUNT = "SELECT count(*) AS rows FROM kagzi.namespaces";
 
@@ -127,8 +112,8 @@ public final class Namespaces {
    * Returns whether the namespace is enabled. Sends no query if {@link #isCached}. A namespace that
    * does not exist is created if {@code autoCreate} is set, else refused with NOT_FOUND.
    */
-  public NamespaceCheck check(String namespace) {
-    NamespaceCheck known = cache.get(namespace);
+  public boolean check(String namespace) {
+    Boolean known = cache.get(namespace);
     return known == null ? lookUp(namespace) : known;
   }
 
@@ -137,7 +122,7 @@ public final class Namespaces {
    * is not cached. Does not block. {@link NamespaceListener} reports later changes.
    */
   public boolean mayDispatch(String namespace) {
-    return cache.peek(namespace) != NamespaceCheck.DISABLED;
+    return !Boolean.FALSE.equals(cache.peek(namespace));
   }
 
   /** Refreshes the cache in the background, after a change on another server. Does not block. */
@@ -157,7 +142,7 @@ public final class Namespaces {
 
   /** Like {@link #requireEnabled(String)}, but accepts a call that was accepted before. */
   public void requireEnabled(String namespace, BooleanSupplier acceptedBefore) {
-    if (!check(namespace).isEnabled() && !acceptedBefore.getAsBoolean()) {
+    if (!check(namespace) && !acceptedBefore.getAsBoolean()) {
       throw Refusal.of(
           Refusal.Code.NAMESPACE_DISABLED,
           "namespace",
@@ -168,7 +153,7 @@ public final class Namespaces {
     }
   }
 
-  private NamespaceCheck lookUp(String namespace) {
+  private boolean lookUp(String namespace) {
     limits.checkName("namespace", namespace);
     if (autoCreate) {
       database.writeRepeatable(session -> insert(session, namespace, "", "", null));
@@ -309,26 +294,6 @@ public final class Namespaces {
                 .query(NAMES)
                 .bind(after == null ? "" : after)
                 .list(row -> row.text("namespace")));
-  }
-
-  /**
-   * Returns how long a namespace keeps its ended runs; 0 is forever. {@code usualMs} applies if the
-   * namespace has no retention of its own.
-   */
-  public static long retentionMs(Session session, String namespace, long usualMs)
-      throws SQLException {
-    Optional<Long> own =
-        session
-            .query(RETENTION)
-            .bind(namespace)
-            .first(row -> Objects.requireNonNullElse(row.bigintOrNull("retention_ms"), usualMs));
-    return own.orElse(usualMs);
-  }
-
-  /** Stores the queue of the namespace's failure handler, within the open transaction. */
-  public static void markFailureHandler(Session tx, String namespace, String queue)
-      throws SQLException {
-    tx.query(MARK_FAILURE_HANDLER).bind(queue).bind(namespace).bind(queue).update();
   }
 
   /**

@@ -1,11 +1,7 @@
 package dev.kagzi.engine.retry;
 
-import dev.kagzi.engine.internal.retry.RetryDecision;
-import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Refusal;
 import java.util.List;
-import java.util.Map;
-import java.util.random.RandomGenerator;
 
 /**
  * When and how often failed attempts are retried.
@@ -71,49 +67,6 @@ public record RetryPolicy(
     check(jitter >= 0 && jitter <= 1, "jitter", jitter, "0.0 to 1.0");
     nonRetryable = List.copyOf(nonRetryable);
     retryableKinds = List.copyOf(retryableKinds);
-  }
-
-  /** Decides what follows the failure of the given attempt, counted from 1. */
-  public RetryDecision after(int attempt, Failure failure, RandomGenerator random) {
-    if (failure.nonRetryable()) {
-      return new RetryDecision.GiveUp("the failure is marked as not retryable");
-    }
-    for (String like : nonRetryable) {
-      if (isLike(failure, like)) {
-        return new RetryDecision.GiveUp("failures like \"" + like + "\" are not retried");
-      }
-    }
-    String kind = failure.metadata().getOrDefault("kind", "UNKNOWN");
-    if (!retryableKinds.isEmpty() && !retryableKinds.contains(kind)) {
-      return new RetryDecision.GiveUp("failures of kind " + kind + " are not retried");
-    }
-    if (attemptsMax != UNLIMITED && attempt >= attemptsMax) {
-      return new RetryDecision.GiveUp(
-          "attempt " + attempt + " of " + attemptsMax + " was the last");
-    }
-    long delayMs =
-        failure.retryAfterMs() > 0
-            ? Math.min(failure.retryAfterMs(), RETRY_AFTER_MS_MAX)
-            : delayMs(attempt, random);
-    return new RetryDecision.RetryAfter(delayMs);
-  }
-
-  /** Compares type, supertypes, package (ending with a dot), kind and the start of the message. */
-  private static boolean isLike(Failure failure, String like) {
-    Map<String, String> metadata = failure.metadata();
-    String type = metadata.getOrDefault("type", "");
-    return failure.message().startsWith(like)
-        || like.equals(type)
-        || (like.endsWith(".") && type.startsWith(like))
-        || like.equals(metadata.get("kind"))
-        || List.of(metadata.getOrDefault("supertypes", "").split(",")).contains(like);
-  }
-
-  private long delayMs(int attempt, RandomGenerator random) {
-    double exact =
-        Math.min((double) delayMaxMs, (double) delayFirstMs * Math.pow(coefficient, attempt - 1.0));
-    double spread = jitter == 0 ? exact : exact * (1 + jitter * (2 * random.nextDouble() - 1));
-    return Math.min(delayMaxMs, Math.round(spread));
   }
 
   private static void check(boolean holds, String field, Object found, String expected) {

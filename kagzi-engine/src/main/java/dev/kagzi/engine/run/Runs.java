@@ -2,7 +2,6 @@ package dev.kagzi.engine.run;
 
 import dev.kagzi.engine.internal.db.Database;
 import dev.kagzi.engine.internal.journal.Journal;
-import dev.kagzi.engine.internal.run.CancelResult;
 import dev.kagzi.engine.internal.run.CancelRun;
 import dev.kagzi.engine.internal.run.PreviousRun;
 import dev.kagzi.engine.internal.run.ReservedIds;
@@ -25,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -80,34 +80,12 @@ public final class Runs {
 
   /** Reads the namespace on a new thread: the caller may be a Netty event loop. */
   private List<CompletableFuture<StartResult>> startOnNewThread(List<StartRequest> requests) {
-    List<CompletableFuture<StartResult>> answers = new ArrayList<>(requests.size());
-    requests.forEach(request -> answers.add(new CompletableFuture<>()));
-    Thread.ofVirtual()
-        .name("kagzi-start")
-        .start(
-            () -> {
-              try {
-                List<CompletableFuture<StartResult>> started = startNow(requests);
-                for (int i = 0; i < started.size(); i++) {
-                  forward(started.get(i), answers.get(i));
-                }
-              } catch (RuntimeException bug) {
-                answers.forEach(answer -> answer.completeExceptionally(bug));
-              }
-            });
-    return answers;
-  }
-
-  private static void forward(
-      CompletableFuture<StartResult> from, CompletableFuture<StartResult> to) {
-    from.whenComplete(
-        (result, failure) -> {
-          if (failure != null) {
-            to.completeExceptionally(failure);
-          } else {
-            to.complete(result);
-          }
-        });
+    CompletableFuture<List<CompletableFuture<StartResult>>> started =
+        CompletableFuture.supplyAsync(
+            () -> startNow(requests), Thread.ofVirtual().name("kagzi-start")::start);
+    return IntStream.range(0, requests.size())
+        .mapToObj(i -> started.thenCompose(answers -> answers.get(i)))
+        .toList();
   }
 
   private List<CompletableFuture<StartResult>> startNow(List<StartRequest> requests) {

@@ -1,6 +1,5 @@
 package dev.kagzi.engine.run;
 
-import dev.kagzi.engine.internal.run.InsertRuns;
 import dev.kagzi.engine.value.RunId;
 
 /**
@@ -12,16 +11,12 @@ import dev.kagzi.engine.value.RunId;
  */
 public record StartResult(RunId runId, boolean existed, String workflowType) {
 
-  static StartResult existing(RunId run, String workflowType) {
+  public static StartResult existing(RunId run, String workflowType) {
     return new StartResult(run, true, workflowType);
   }
 
   /** A run that this start has created, now or at an earlier try. */
   public static StartResult made(RunId run) {
     return new StartResult(run, false, "");
-  }
-
-  public static StartResult existing(InsertRuns.ConflictingRun run) {
-    return existing(run.runId(), run.workflowType());
   }
 }

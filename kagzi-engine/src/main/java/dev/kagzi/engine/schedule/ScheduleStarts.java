@@ -48,7 +48,7 @@ public final class ScheduleStarts {
     limits.checkName("namespace", namespace);
     // A repeated call gets its first answer even if the namespace has been disabled since.
     if (newId != null
-        && !namespaces.check(namespace).isEnabled()
+        && !namespaces.check(namespace)
         && database.read(session -> FireRuns.isOf(session, newId, id, namespace))) {
       return newId;
     }

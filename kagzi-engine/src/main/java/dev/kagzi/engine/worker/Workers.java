@@ -6,6 +6,7 @@ import dev.kagzi.engine.internal.db.Session;
 import dev.kagzi.engine.internal.dispatch.Dispatcher;
 import dev.kagzi.engine.internal.dispatch.WorkerLimits;
 import dev.kagzi.engine.internal.journal.Journal;
+import dev.kagzi.engine.internal.namespace.NamespaceRows;
 import dev.kagzi.engine.internal.notification.Notifier;
 import dev.kagzi.engine.internal.notification.ServerMessage;
 import dev.kagzi.engine.internal.request.IdempotentCall;
@@ -135,7 +136,7 @@ public final class Workers implements AutoCloseable {
     List<WorkerRows.Known> before = WorkerRows.replace(tx, r);
     WorkerRows.Known worker = WorkerRows.insert(tx, r);
     if (r.served().stream().anyMatch(t -> t.type().equals(FailureHandler.TYPE))) {
-      Namespaces.markFailureHandler(tx, r.queue().namespace(), r.queue().queue());
+      NamespaceRows.markFailureHandler(tx, r.queue().namespace(), r.queue().queue());
     }
     WorkerRows.event(tx, before, "OFFLINE", "registered again");
     WorkerRows.event(tx, List.of(worker), "ONLINE", "registered");

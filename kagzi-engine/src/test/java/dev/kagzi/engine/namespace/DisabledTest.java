@@ -14,6 +14,7 @@ import dev.kagzi.engine.TestSchedules;
 import dev.kagzi.engine.dispatch.Poll;
 import dev.kagzi.engine.dispatch.PollRequest;
 import dev.kagzi.engine.dispatch.Task;
+import dev.kagzi.engine.internal.db.Database;
 import dev.kagzi.engine.run.Report;
 import dev.kagzi.engine.run.RetryResult;
 import dev.kagzi.engine.run.StartOptions;
@@ -33,6 +34,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
@@ -117,6 +123,48 @@ class DisabledTest {
     await().atMost(Duration.ofSeconds(5)).untilAsserted(() -> assertThat(start(there)).isNotNull());
   }
 
+  /** The caller may be a Netty event loop. */
+  @Test
+  void a_poll_does_not_block_its_caller_while_the_namespace_is_read() throws Exception {
+    WorkerId worker = register(here);
+    CountDownLatch locked = new CountDownLatch(1);
+    CountDownLatch answered = new CountDownLatch(1);
+    try (Database own = Database.open(database.config());
+        ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      Future<Boolean> lock =
+          threads.submit(
+              () ->
+                  own.write(
+                      tx -> {
+                        tx.query("LOCK TABLE kagzi.namespaces").execute();
+                        locked.countDown();
+                        return waitFor(answered);
+                      }));
+      assertThat(locked.await(10, TimeUnit.SECONDS)).isTrue();
+
+      Future<Poll> poll = threads.submit(() -> poll(there, worker, 20_000));
+      try {
+        poll.get(5, TimeUnit.SECONDS);
+      } finally {
+        answered.countDown();
+      }
+      lock.get(10, TimeUnit.SECONDS);
+
+      RunId run = start(here);
+      assertThat(TestEngine.await(poll.get().tasks()))
+          .extracting(task -> task.claim().runId())
+          .containsExactly(run);
+    }
+  }
+
+  private static boolean waitFor(CountDownLatch latch) {
+    try {
+      return latch.await(20, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
   private void assertRefused(TestEngine engine) {
     assertThatExceptionOfType(Refusal.class)
         .isThrownBy(() -> start(engine))
@@ -197,7 +245,7 @@ class DisabledTest {
   }
 
   private boolean isShut(TestEngine engine) {
-    return !engine.engine().namespaces().check(name).isEnabled();
+    return !engine.engine().namespaces().check(name);
   }
 
   private StartResult start(

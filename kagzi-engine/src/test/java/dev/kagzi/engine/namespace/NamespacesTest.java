@@ -6,7 +6,6 @@ import static org.awaitility.Awaitility.await;
 
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.internal.db.Database;
-import dev.kagzi.engine.internal.namespace.NamespaceCheck;
 import dev.kagzi.engine.page.PageSpec;
 import dev.kagzi.engine.page.Walk;
 import dev.kagzi.engine.value.Limits;
@@ -35,7 +34,7 @@ class NamespacesTest {
 
   @Test
   void the_default_namespace_exists_from_the_beginning() {
-    assertThat(namespaces.check("default")).isEqualTo(NamespaceCheck.ENABLED);
+    assertThat(namespaces.check("default")).isTrue();
     assertThat(namespaces.get("default").displayName()).isEqualTo("Default");
   }
 
@@ -104,7 +103,7 @@ class NamespacesTest {
     namespaces.requireEnabled(name);
 
     assertThat(namespaces.setEnabled(name, false, null).enabled()).isFalse();
-    assertThat(namespaces.check(name)).isEqualTo(NamespaceCheck.DISABLED);
+    assertThat(namespaces.check(name)).isFalse();
     assertReason(() -> namespaces.requireEnabled(name), Refusal.Reason.FAILED_PRECONDITION);
 
     assertThat(namespaces.setEnabled(name, true, null).enabled()).isTrue();
@@ -115,8 +114,8 @@ class NamespacesTest {
   void an_unknown_name_is_created_if_auto_create_is_on() {
     Namespaces creating = server(true);
 
-    assertThat(creating.check(name)).isEqualTo(NamespaceCheck.ENABLED);
-    assertThat(namespaces.check(name)).isEqualTo(NamespaceCheck.ENABLED);
+    assertThat(creating.check(name)).isTrue();
+    assertThat(namespaces.check(name)).isTrue();
     assertThat(namespaces.get(name).enabled()).isTrue();
   }
 
@@ -125,19 +124,19 @@ class NamespacesTest {
     namespaces.create(name, "", "", null, null);
     namespaces.setEnabled(name, false, null);
 
-    assertThat(server(true).check(name)).isEqualTo(NamespaceCheck.DISABLED);
+    assertThat(server(true).check(name)).isFalse();
   }
 
   @Test
   void many_servers_create_one_namespace_together() throws Exception {
     try (ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor()) {
-      List<Future<NamespaceCheck>> checks = new ArrayList<>();
+      List<Future<Boolean>> checks = new ArrayList<>();
       for (int i = 0; i < 16; i++) {
         Namespaces server = server(true);
         checks.add(callers.submit(() -> server.check(name)));
       }
-      for (Future<NamespaceCheck> check : checks) {
-        assertThat(check.get(10, TimeUnit.SECONDS)).isEqualTo(NamespaceCheck.ENABLED);
+      for (Future<Boolean> check : checks) {
+        assertThat(check.get(10, TimeUnit.SECONDS)).isTrue();
       }
     }
   }
@@ -168,14 +167,14 @@ class NamespacesTest {
       busy.check("default");
       namespaces.setEnabled(name, false, null);
       long before = own.metrics().statements();
-      assertThat(busy.check(name)).isEqualTo(NamespaceCheck.ENABLED);
+      assertThat(busy.check(name)).isTrue();
 
       nanos.addAndGet(1_000_000_000L);
       // No caller waits; the answer changes when the refresh has finished.
-      await().atMost(10, TimeUnit.SECONDS).until(() -> busy.check(name) == NamespaceCheck.DISABLED);
+      await().atMost(10, TimeUnit.SECONDS).until(() -> !busy.check(name));
 
       assertThat(own.metrics().statements()).isEqualTo(before + 1);
-      assertThat(busy.check("default")).isEqualTo(NamespaceCheck.ENABLED);
+      assertThat(busy.check("default")).isTrue();
     }
   }
 
@@ -183,12 +182,12 @@ class NamespacesTest {
   void a_server_that_was_idle_refreshes_before_it_answers() {
     namespaces.create(name, "", "", null, null);
     Namespaces idle = server(false);
-    assertThat(idle.check(name)).isEqualTo(NamespaceCheck.ENABLED);
+    assertThat(idle.check(name)).isTrue();
     namespaces.setEnabled(name, false, null);
 
     nanos.addAndGet(60_000_000_000L);
 
-    assertThat(idle.check(name)).isEqualTo(NamespaceCheck.DISABLED);
+    assertThat(idle.check(name)).isFalse();
   }
 
   @Test
@@ -201,7 +200,7 @@ class NamespacesTest {
 
     nanos.addAndGet(60_000_000_000L);
 
-    assertThat(server.check("default")).isEqualTo(NamespaceCheck.ENABLED);
+    assertThat(server.check("default")).isTrue();
   }
 
   @Test

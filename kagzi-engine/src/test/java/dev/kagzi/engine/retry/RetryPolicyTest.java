@@ -84,7 +84,7 @@ class RetryPolicyTest {
     for (int attemptsMax = 1; attemptsMax < 20; attemptsMax++) {
       RetryPolicy policy = new RetryPolicy(attemptsMax, 1, 1.0, 1, 0, List.of());
       for (int attempt = 1; attempt < 25; attempt++) {
-        RetryDecision decision = policy.after(attempt, FAILURE, random);
+        RetryDecision decision = RetryDecision.of(policy, attempt, FAILURE, random);
 
         assertThat(decision instanceof RetryDecision.RetryAfter).isEqualTo(attempt < attemptsMax);
       }
@@ -96,7 +96,7 @@ class RetryPolicyTest {
     RetryPolicy policy =
         new RetryPolicy(RetryPolicy.UNLIMITED, 1_000, 2.0, 60_000, 0.25, List.of());
 
-    assertThat(policy.after(Integer.MAX_VALUE, FAILURE, random))
+    assertThat(RetryDecision.of(policy, Integer.MAX_VALUE, FAILURE, random))
         .isInstanceOf(RetryDecision.RetryAfter.class);
   }
 
@@ -111,11 +111,11 @@ class RetryPolicyTest {
   void a_delay_requested_by_the_failure_overrides_the_backoff_and_is_bounded() {
     RetryPolicy policy = RetryPolicy.DEFAULT;
 
-    assertThat(policy.after(1, failure("busy", false, 5), random))
+    assertThat(RetryDecision.of(policy, 1, failure("busy", false, 5), random))
         .isEqualTo(new RetryDecision.RetryAfter(5));
-    assertThat(policy.after(2, failure("busy", false, 3_600_000), random))
+    assertThat(RetryDecision.of(policy, 2, failure("busy", false, 3_600_000), random))
         .isEqualTo(new RetryDecision.RetryAfter(3_600_000));
-    assertThat(policy.after(1, failure("busy", false, Long.MAX_VALUE), random))
+    assertThat(RetryDecision.of(policy, 1, failure("busy", false, Long.MAX_VALUE), random))
         .isEqualTo(new RetryDecision.RetryAfter(RetryPolicy.RETRY_AFTER_MS_MAX));
     assertThat(delay(new RetryPolicy(3, 7, 1, 7, 0, List.of()), failure("busy", false, -5)))
         .isEqualTo(7);
@@ -123,7 +123,7 @@ class RetryPolicyTest {
 
   @Test
   void a_requested_delay_does_not_add_attempts() {
-    assertThat(RetryPolicy.DEFAULT.after(3, failure("busy", false, 5), random))
+    assertThat(RetryDecision.of(RetryPolicy.DEFAULT, 3, failure("busy", false, 5), random))
         .isInstanceOf(RetryDecision.GiveUp.class);
   }
 
@@ -131,14 +131,14 @@ class RetryPolicyTest {
   void marked_or_listed_failures_are_not_retried() {
     RetryPolicy policy = new RetryPolicy(-1, 1, 1, 1, 0, List.of("InvalidCard", "E-7"));
 
-    assertThat(policy.after(1, failure("boom", true, 5), random))
+    assertThat(RetryDecision.of(policy, 1, failure("boom", true, 5), random))
         .isInstanceOf(RetryDecision.GiveUp.class);
-    assertThat(policy.after(1, failure("InvalidCard: expired", false, 0), random))
+    assertThat(RetryDecision.of(policy, 1, failure("InvalidCard: expired", false, 0), random))
         .isInstanceOf(RetryDecision.GiveUp.class);
     Failure typed =
         new Failure(ErrorCode.INTERNAL, "boom", false, 0, "", "", Map.of("type", "E-7"));
-    assertThat(policy.after(1, typed, random)).isInstanceOf(RetryDecision.GiveUp.class);
-    assertThat(policy.after(1, failure("an InvalidCard", false, 0), random))
+    assertThat(RetryDecision.of(policy, 1, typed, random)).isInstanceOf(RetryDecision.GiveUp.class);
+    assertThat(RetryDecision.of(policy, 1, failure("an InvalidCard", false, 0), random))
         .isInstanceOf(RetryDecision.RetryAfter.class);
   }
 
@@ -161,13 +161,13 @@ class RetryPolicyTest {
                 "NETWORK"));
 
     for (String like : List.of("java.io.IOException", "NETWORK", "com.acme.pay.", "connection")) {
-      assertThat(policyWithout(like).after(1, failure, random))
+      assertThat(RetryDecision.of(policyWithout(like), 1, failure, random))
           .as(like)
           .isInstanceOf(RetryDecision.GiveUp.class);
     }
     for (String other :
         List.of("java.io.UncheckedIOException", "NET", "acme", "reset", "com.acme.pay.Gateway")) {
-      assertThat(policyWithout(other).after(1, failure, random))
+      assertThat(RetryDecision.of(policyWithout(other), 1, failure, random))
           .as(other)
           .isInstanceOf(RetryDecision.RetryAfter.class);
     }
@@ -181,11 +181,12 @@ class RetryPolicyTest {
   void a_policy_for_some_kinds_gives_up_on_all_others() {
     RetryPolicy policy = new RetryPolicy(-1, 1, 1, 1, 0, List.of(), List.of("NETWORK", "TIMEOUT"));
 
-    assertThat(policy.after(1, kind("TIMEOUT"), random))
+    assertThat(RetryDecision.of(policy, 1, kind("TIMEOUT"), random))
         .isInstanceOf(RetryDecision.RetryAfter.class);
-    assertThat(policy.after(1, kind("VALIDATION"), random))
+    assertThat(RetryDecision.of(policy, 1, kind("VALIDATION"), random))
         .isInstanceOf(RetryDecision.GiveUp.class);
-    assertThat(policy.after(1, FAILURE, random)).isInstanceOf(RetryDecision.GiveUp.class);
+    assertThat(RetryDecision.of(policy, 1, FAILURE, random))
+        .isInstanceOf(RetryDecision.GiveUp.class);
   }
 
   private static Failure kind(String kind) {
@@ -257,11 +258,12 @@ class RetryPolicyTest {
   }
 
   private long delay(RetryPolicy policy, int attempt) {
-    return ((RetryDecision.RetryAfter) policy.after(attempt, FAILURE, random)).delayMs();
+    return ((RetryDecision.RetryAfter) RetryDecision.of(policy, attempt, FAILURE, random))
+        .delayMs();
   }
 
   private long delay(RetryPolicy policy, Failure failure) {
-    return ((RetryDecision.RetryAfter) policy.after(1, failure, random)).delayMs();
+    return ((RetryDecision.RetryAfter) RetryDecision.of(policy, 1, failure, random)).delayMs();
   }
 
   private static Failure failure(String message, boolean nonRetryable, long retryAfterMs) {

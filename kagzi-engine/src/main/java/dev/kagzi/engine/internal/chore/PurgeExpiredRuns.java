@@ -4,6 +4,7 @@ import dev.kagzi.engine.config.RetentionConfig;
 import dev.kagzi.engine.internal.db.Database;
 import dev.kagzi.engine.internal.db.Session;
 import dev.kagzi.engine.internal.message.Messages;
+import dev.kagzi.engine.internal.namespace.NamespaceRows;
 import dev.kagzi.engine.internal.request.IdempotentCalls;
 import dev.kagzi.engine.internal.run.ExpiredRuns;
 import dev.kagzi.engine.internal.run.RunCounts;
@@ -147,7 +148,7 @@ public final class PurgeExpiredRuns implements Chore {
   }
 
   private long retentionMs(Session session, String of) throws SQLException {
-    return Namespaces.retentionMs(session, of, config.runs().toMillis());
+    return NamespaceRows.retentionMs(session, of, config.runs().toMillis());
   }
 
   /** Returns false when another server is purging. */

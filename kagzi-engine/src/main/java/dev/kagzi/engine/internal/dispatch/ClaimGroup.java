@@ -106,7 +106,7 @@ final class ClaimGroup {
    * The query claimed fewer runs than it had slots. If no limit applied, no other run is expected
    * to be due; {@link TaskQueue#nextDue} corrects that if there is one.
    */
-  void drained(Backlogs backlogs, List<ClaimRuns.Claimed> claimed) {
+  void drained(Backlogs backlogs, List<ClaimedRun> claimed) {
     for (PollRequest.Wanted type : types) {
       long count =
           claimed.stream().filter(run -> run.task().workflowType().equals(type.type())).count();

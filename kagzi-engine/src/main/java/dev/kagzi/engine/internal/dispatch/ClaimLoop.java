@@ -132,7 +132,7 @@ final class ClaimLoop implements AutoCloseable {
     if (exact.isEmpty()) {
       return;
     }
-    ClaimRuns.NextDue next = ClaimRuns.nextDue(session, queue.name(), exact, type -> 0);
+    NextDue next = ClaimRuns.nextDue(session, queue.name(), exact, type -> 0);
     if (next.isDue()) {
       metrics.fallbackClaimed.increment();
       effects.execute(queue, queue.checkBelowLowUs());
@@ -176,7 +176,7 @@ final class ClaimLoop implements AutoCloseable {
         exact.isEmpty()
             ? ClaimRuns.Found.NOTHING
             : session.inTransaction(tx -> claim(tx, queue, group, exact, bytesMax));
-    List<ClaimRuns.Claimed> claimed =
+    List<ClaimedRun> claimed =
         found.claimed().stream()
             .filter(run -> settings.callbacks.admit().test(queue.name(), run.task()))
             .filter(run -> registry.add(run.worker(), run.task().claim(), queue.name()))
@@ -189,7 +189,7 @@ final class ClaimLoop implements AutoCloseable {
       effects.execute(queue, queue.releaseTasks());
     }
     if (claimed.size() < group.slots().size() && !exact.isEmpty() && !found.isCut()) {
-      ClaimRuns.NextDue next = ClaimRuns.nextDue(session, queue.name(), exact, queue::lowUs);
+      NextDue next = ClaimRuns.nextDue(session, queue.name(), exact, queue::lowUs);
       effects.execute(queue, queue.nextDue(group, next));
     }
   }

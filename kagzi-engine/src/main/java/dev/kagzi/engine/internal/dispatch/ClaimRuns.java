@@ -169,15 +169,13 @@ public final class ClaimRuns {
 
   private ClaimRuns() {}
 
-  record Claimed(WorkerId worker, Task task) {}
-
   /**
    * The result of a claim query.
    *
    * @param crashed runs that have crashed more often than the limit allows
    * @param isCut more runs are due, but their inputs did not fit into the byte limit
    */
-  record Found(List<Claimed> claimed, List<RunId> crashed, boolean isCut) {
+  record Found(List<ClaimedRun> claimed, List<RunId> crashed, boolean isCut) {
     static final Found NOTHING = new Found(List.of(), List.of(), false);
   }
 
@@ -277,7 +275,7 @@ public final class ClaimRuns {
         removeLargeHistories(sizes, claimedBefore, historyBytesMax, request.bytesMax);
     Map<RunId, List<RecordedStep>> histories =
         claimedBefore.isEmpty() ? Map.of() : ReadSteps.history(tx, claimedBefore);
-    List<Claimed> claimed = new ArrayList<>(taken.size());
+    List<ClaimedRun> claimed = new ArrayList<>(taken.size());
     List<RunId> crashed = new ArrayList<>();
     for (Taken one : taken) {
       if (crashes.isOver(one.crashes)) {
@@ -285,7 +283,7 @@ public final class ClaimRuns {
       } else if (one.status == RunStatus.RUNNING) {
         RunId run = one.claim.runId();
         claimed.add(
-            new Claimed(
+            new ClaimedRun(
                 request.slots.get(one.slot - 1),
                 task(
                     one,
@@ -364,17 +362,6 @@ public final class ClaimRuns {
         row.bigintOrNull("step_timeout_ms"),
         row.bigintOrNull("deadline_in_ms"),
         data == null ? null : new Payload(data, Json.decode(row.textOrNull("metadata"))));
-  }
-
-  /**
-   * When the next run is due.
-   *
-   * @param dueMs milliseconds until then, zero or less if a run is due now; null if there is none
-   */
-  record NextDue(@Nullable Long dueMs, long nowUs) {
-    boolean isDue() {
-      return dueMs != null && dueMs <= 0;
-    }
   }
 
   static NextDue nextDue(

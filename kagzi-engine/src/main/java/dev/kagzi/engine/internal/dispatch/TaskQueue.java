@@ -296,11 +296,10 @@ final class TaskQueue {
    *
    * @param isCut the query left due runs behind because their inputs were too large
    */
-  synchronized QueueEffects claimed(
-      ClaimGroup group, List<ClaimRuns.Claimed> claimed, boolean isCut) {
+  synchronized QueueEffects claimed(ClaimGroup group, List<ClaimedRun> claimed, boolean isCut) {
     QueueEffects effects = new QueueEffects();
     group.releaseSlots();
-    for (ClaimRuns.Claimed run : claimed) {
+    for (ClaimedRun run : claimed) {
       PollingWorker worker = group.worker(run.worker());
       worker.addUndelivered(run.task().type());
       addTask(worker, run.task(), effects);
@@ -328,7 +327,7 @@ final class TaskQueue {
   }
 
   /** The group's query claimed fewer runs than it had slots; {@code next} was read after it. */
-  synchronized QueueEffects nextDue(ClaimGroup group, ClaimRuns.NextDue next) {
+  synchronized QueueEffects nextDue(ClaimGroup group, NextDue next) {
     if (!next.isDue()) {
       for (PollRequest.Wanted type : group.types()) {
         backlogs.of(type).setLowUs(next.nowUs() - LATE_US_MAX);
@@ -337,7 +336,7 @@ final class TaskQueue {
     return nextDue(next);
   }
 
-  synchronized QueueEffects nextDue(ClaimRuns.NextDue next) {
+  synchronized QueueEffects nextDue(NextDue next) {
     QueueEffects effects = new QueueEffects();
     if (next.isDue()) {
       // A run is due but was not claimed: it is locked, a limit applies, or it has just become due.

@@ -28,7 +28,7 @@ public final class NamespaceCache {
   private final Database database;
   private final LongSupplier nanoClock;
   private final NamespaceListener listener;
-  private final Map<String, NamespaceCheck> known = new ConcurrentHashMap<>();
+  private final Map<String, Boolean> known = new ConcurrentHashMap<>();
   private final AtomicBoolean refreshing = new AtomicBoolean();
   // Held by put and during a whole refresh: a refresh must not overwrite a change that came after
   // its query.
@@ -42,7 +42,8 @@ public final class NamespaceCache {
     this.refreshedNs = nanoClock.getAsLong();
   }
 
-  public @Nullable NamespaceCheck get(String namespace) {
+  /** Returns whether the namespace is enabled; null for a name that is not cached. */
+  public @Nullable Boolean get(String namespace) {
     long ageNs = nanoClock.getAsLong() - refreshedNs;
     if (ageNs >= WAIT_NS) {
       refreshIfOld();
@@ -58,14 +59,14 @@ public final class NamespaceCache {
   }
 
   /** Returns the cached value of any age; null for a name that is not cached. */
-  public @Nullable NamespaceCheck peek(String namespace) {
+  public @Nullable Boolean peek(String namespace) {
     return known.get(namespace);
   }
 
   public void put(String namespace, boolean enabled) {
     changing.lock();
     try {
-      update(namespace, NamespaceCheck.of(enabled));
+      update(namespace, enabled);
     } finally {
       changing.unlock();
     }
@@ -85,18 +86,17 @@ public final class NamespaceCache {
             });
   }
 
-  private void update(String namespace, NamespaceCheck check) {
-    NamespaceCheck before = known.put(namespace, check);
-    if (before != null && before != check) {
-      listener.changed(namespace, check.isEnabled());
+  private void update(String namespace, boolean enabled) {
+    Boolean before = known.put(namespace, enabled);
+    if (before != null && before != enabled) {
+      listener.changed(namespace, enabled);
     }
   }
 
   /** Caches the state of a name unless it is cached: that entry is newer than this read. */
-  public NamespaceCheck putIfAbsent(String namespace, boolean enabled) {
-    NamespaceCheck read = NamespaceCheck.of(enabled);
-    NamespaceCheck present = known.putIfAbsent(namespace, read);
-    return present == null ? read : present;
+  public boolean putIfAbsent(String namespace, boolean enabled) {
+    Boolean present = known.putIfAbsent(namespace, enabled);
+    return present == null ? enabled : present;
   }
 
   private void refreshInBackground() {
@@ -119,7 +119,7 @@ public final class NamespaceCache {
   }
 
   private void refresh() {
-    Map<String, NamespaceCheck> states = new HashMap<>();
+    Map<String, Boolean> states = new HashMap<>();
     List<String> names = List.copyOf(known.keySet());
     try {
       if (!names.isEmpty()) {
@@ -134,14 +134,12 @@ public final class NamespaceCache {
     refreshedNs = nanoClock.getAsLong();
   }
 
-  private void read(List<String> names, Map<String, NamespaceCheck> into) {
+  private void read(List<String> names, Map<String, Boolean> into) {
     database.read(
         session ->
             session
                 .query(STATES)
                 .bindTextArray(names)
-                .list(
-                    row ->
-                        into.put(row.text("namespace"), NamespaceCheck.of(row.bool("enabled")))));
+                .list(row -> into.put(row.text("namespace"), row.bool("enabled"))));
   }
 }

@@ -1,5 +1,6 @@
 package dev.kagzi.engine.internal.run;
 
+import dev.kagzi.engine.run.CancelResult;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;

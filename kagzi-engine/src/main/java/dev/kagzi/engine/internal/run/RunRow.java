@@ -1,9 +1,11 @@
 package dev.kagzi.engine.internal.run;
 
 import dev.kagzi.engine.internal.db.Row;
+import dev.kagzi.engine.run.Caller;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.QueueName;
+import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.TypeVersion;
@@ -95,6 +97,63 @@ public final class RunRow {
     }
     boolean ended = claim.epoch() == Claim.ANY ? endedEpoch == epoch : endedEpoch == claim.epoch();
     return ended ? Fence.ENDED_BY_HOLDER : Fence.LOST;
+  }
+
+  /** Like {@link #fence(Claim)}, but a claim that another caller holds is LOST. */
+  public Fence fence(Claim claim, Caller caller) {
+    Fence fence = fence(claim);
+    return fence == Fence.HELD && !isHolder(lockedBy, claim, caller) ? Fence.LOST : fence;
+  }
+
+  /**
+   * Like {@link #fence(Claim, Caller)}, for a report that ends the run. If a slow or disconnected
+   * worker lost its claim and no other worker has claimed the run since, accepting the end avoids a
+   * second execution. A call that contains its epoch is still refused.
+   *
+   * @param caller null for a worker that sends its epoch with every report
+   */
+  public Fence fenceOfCompletion(Claim claim, @Nullable Caller caller) {
+    if (caller == null) {
+      return fence(claim);
+    }
+    boolean taken = status == RunStatus.PENDING && takenFrom != null;
+    return claim.epoch() == Claim.ANY && taken && isHolder(takenFrom, claim, caller)
+        ? Fence.HELD
+        : fence(claim, caller);
+  }
+
+  private boolean isHolder(@Nullable WorkerId holder, Claim claim, Caller caller) {
+    if (holder == null || caller.worker() != null) {
+      return holder != null && holder.equals(caller.worker());
+    }
+    if (claim.epoch() != Claim.ANY || caller.connection().contains(holder)) {
+      return true;
+    }
+    // Behind a proxy the holder's calls may arrive over any connection. That is safe unless another
+    // worker lost an earlier claim, because it may still be executing the run: then a connection
+    // that other workers use is refused.
+    return isOnlyClaim() && (caller.connection().isEmpty() || !isTakenOver());
+  }
+
+  /** The refusal for a claim that {@link #fence(Claim, Caller)} did not find held. */
+  public Refusal claimLost(Claim claim, Caller caller) {
+    String found = claim.epoch() == Claim.ANY ? "no epoch in the call" : "epoch " + claim.epoch();
+    String worker = caller.worker() == null ? "" : ", worker " + caller.worker();
+    String expected =
+        lockedBy == null
+            ? "a run that this caller holds"
+            : "epoch "
+                + epoch
+                + ", held by worker "
+                + lockedBy
+                + "; send the epoch, the header kagzi-worker-id, or use the connection that polled"
+                + " the run";
+    return Refusal.of(
+        Refusal.Code.CLAIM_LOST,
+        "run",
+        runId.toString(),
+        "run %s: claim lost (status %s, %s; expected: %s)"
+            .formatted(runId, status, found + worker, expected));
   }
 
   public void finish(RunStatus end, @Nullable Failure why) {
@@ -273,7 +332,7 @@ public final class RunRow {
   }
 
   /** False if the last claim took over a RUNNING run, whose lease had ended; true otherwise. */
-  public boolean isOnlyClaim() {
+  private boolean isOnlyClaim() {
     return freeEpoch == null || lastClaim() == freeEpoch + 1;
   }
 
@@ -283,7 +342,7 @@ public final class RunRow {
   }
 
   /** True if a claim before the last one was taken from a worker that may still execute the run. */
-  public boolean isTakenOver() {
+  private boolean isTakenOver() {
     return lostEpoch != null && lostEpoch < lastClaim();
   }
 
@@ -293,11 +352,6 @@ public final class RunRow {
    */
   public int lastClaim() {
     return takenEpoch == null ? epoch : takenEpoch;
-  }
-
-  /** Whether no worker has claimed the run since {@link #takenFrom} lost it. */
-  public boolean isTaken() {
-    return status == RunStatus.PENDING && takenFrom != null;
   }
 
   /** The worker that lost the last claim and may still report the end; null if there is none. */

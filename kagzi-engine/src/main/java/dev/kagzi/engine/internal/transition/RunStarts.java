@@ -143,7 +143,7 @@ record RunStarts(Session tx, RunBatch batch, RunEvents events) {
       } else {
         boolean own = found.get(0).runId().equals(start.runId());
         resolveReservation(start, null);
-        start.answer(own ? StartResult.made(start.runId()) : StartResult.existing(found.get(0)));
+        start.answer(own ? StartResult.made(start.runId()) : existing(found.get(0)));
       }
     }
     return open;
@@ -239,8 +239,12 @@ record RunStarts(Session tx, RunBatch batch, RunEvents events) {
               "external_id: %s is taken by the active run %s (expected: no active run with it)"
                   .formatted(Refusal.shorten(start.request().externalId()), active.runId())));
     } else {
-      start.answer(StartResult.existing(active));
+      start.answer(existing(active));
     }
+  }
+
+  private static StartResult existing(ConflictingRun run) {
+    return StartResult.existing(run.runId(), run.workflowType());
   }
 
   /** The run id exists already: from an earlier try of this start, or from another start. */

@@ -3,7 +3,6 @@ package dev.kagzi.engine.internal.transition;
 import dev.kagzi.engine.config.TransitionRules;
 import dev.kagzi.engine.internal.retry.RetryDecision;
 import dev.kagzi.engine.internal.retry.RetryPolicyJson;
-import dev.kagzi.engine.internal.run.CancelResult;
 import dev.kagzi.engine.internal.run.CancelRun;
 import dev.kagzi.engine.internal.run.ExpireRun;
 import dev.kagzi.engine.internal.run.FailCrashedRun;
@@ -17,6 +16,7 @@ import dev.kagzi.engine.internal.run.TakeReason;
 import dev.kagzi.engine.internal.value.TimeText;
 import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.run.Caller;
+import dev.kagzi.engine.run.CancelResult;
 import dev.kagzi.engine.run.Report;
 import dev.kagzi.engine.run.ReportResult;
 import dev.kagzi.engine.run.ReportResult.Accepted;
@@ -43,7 +43,7 @@ record RunTransitions(
   private static final long US_PER_MS = 1_000;
 
   ReportResult done(RunRow row, Report.Done r, @Nullable Caller caller) {
-    return switch (fenceOfCompletion(row, r.claim(), caller)) {
+    return switch (row.fenceOfCompletion(r.claim(), caller)) {
       case HELD -> {
         if (r.openSteps()) {
           batch.closeStepsOfCompleted(row.runId());
@@ -61,7 +61,7 @@ record RunTransitions(
   }
 
   ReportResult failed(RunRow row, Report.Failed r, @Nullable Caller caller) {
-    return switch (fenceOfCompletion(row, r.claim(), caller)) {
+    return switch (row.fenceOfCompletion(r.claim(), caller)) {
       case HELD -> failOrRetry(row, r.failure());
       case ENDED_BY_HOLDER ->
           caller == null || r.failure().equals(batch.storedEnd(row).failure())
@@ -69,10 +69,6 @@ record RunTransitions(
               : new ClaimLost(row.status());
       case LOST -> new ClaimLost(row.status());
     };
-  }
-
-  private static Fence fenceOfCompletion(RunRow row, Claim claim, @Nullable Caller caller) {
-    return caller == null ? row.fence(claim) : caller.fenceOfCompletion(row, claim);
   }
 
   /**
@@ -84,7 +80,8 @@ record RunTransitions(
     FailureContext context = batch.failureContext(row.runId());
     if (policy != null
         && (context == null || !hasCompensated(row, context))
-        && policy.after(row.attempts(), why, random) instanceof RetryDecision.RetryAfter retry) {
+        && RetryDecision.of(policy, row.attempts(), why, random)
+            instanceof RetryDecision.RetryAfter retry) {
       long dueUs = row.nowUs() + retry.delayMs() * US_PER_MS;
       mutations.retry(row, why, dueUs);
       return new RetryScheduled(

@@ -129,9 +129,9 @@ record StepTransitions(
     Report report = write.report();
     boolean ends = report instanceof Report.Done || report instanceof Report.Failed;
     Fence fence =
-        ends ? caller.fenceOfCompletion(row, report.claim()) : caller.fence(row, report.claim());
+        ends ? row.fenceOfCompletion(report.claim(), caller) : row.fence(report.claim(), caller);
     if (fence == Fence.LOST) {
-      return caller.claimLost(row, report.claim());
+      return row.claimLost(report.claim(), caller);
     }
     return switch (report) {
       case Report.StepDone r ->
@@ -268,7 +268,8 @@ record StepTransitions(
             .inputHash(r.inputHash())
             .progress(r.progress());
     row.recordProgress();
-    return switch (policy.after(attemptOfRunAttempt(row, r, attempts), r.failure(), random)) {
+    int attempt = attemptOfRunAttempt(row, r, attempts);
+    return switch (RetryDecision.of(policy, attempt, r.failure(), random)) {
       case RetryDecision.GiveUp ignored -> {
         batch.add(failed.isFinal().row());
         yield new FinalFailure();
@@ -383,8 +384,8 @@ record StepTransitions(
     BeginStep.Call call = write.begun();
     if (row == null || !row.queue().namespace().equals(call.namespace())) {
       write.refuse(Refusal.notFound("run", write.runId()));
-    } else if (call.caller().fence(row, call.claim()) != Fence.HELD) {
-      write.refuse(call.caller().claimLost(row, call.claim()));
+    } else if (row.fence(call.claim(), call.caller()) != Fence.HELD) {
+      write.refuse(row.claimLost(call.claim(), call.caller()));
     } else {
       batch.acknowledgeHandOut(row);
       begin(row, write);

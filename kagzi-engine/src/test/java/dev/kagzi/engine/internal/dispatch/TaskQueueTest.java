@@ -116,8 +116,7 @@ class TaskQueueTest {
     Task task = task(RunId.next());
     ClaimGroup group = queue.beginClaimRound().get(0);
 
-    QueueEffects claimed =
-        queue.claimed(group, List.of(new ClaimRuns.Claimed(workerId, task)), false);
+    QueueEffects claimed = queue.claimed(group, List.of(new ClaimedRun(workerId, task)), false);
     QueueEffects ended = queue.endClaimRound();
 
     assertThat(claimed.answers()).isEmpty();

@@ -13,6 +13,7 @@ import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
 import dev.kagzi.engine.TestReports;
 import dev.kagzi.engine.dispatch.Task;
+import dev.kagzi.engine.run.CancelResult;
 import dev.kagzi.engine.run.ReportResult;
 import dev.kagzi.engine.run.RunEnd;
 import dev.kagzi.engine.value.Claim;

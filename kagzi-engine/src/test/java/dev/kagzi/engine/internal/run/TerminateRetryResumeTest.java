@@ -18,6 +18,7 @@ import dev.kagzi.engine.TestOptions;
 import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.query.RunView;
 import dev.kagzi.engine.retry.RetryPolicy;
+import dev.kagzi.engine.run.CancelResult;
 import dev.kagzi.engine.run.ReportResult;
 import dev.kagzi.engine.run.ResumeResult;
 import dev.kagzi.engine.run.RetryResult;

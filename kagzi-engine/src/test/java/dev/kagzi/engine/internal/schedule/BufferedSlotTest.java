@@ -17,7 +17,7 @@ import dev.kagzi.engine.TestEngine;
 import dev.kagzi.engine.TestSchedules;
 import dev.kagzi.engine.config.ScheduleConfig;
 import dev.kagzi.engine.dispatch.Task;
-import dev.kagzi.engine.internal.run.CancelResult;
+import dev.kagzi.engine.run.CancelResult;
 import dev.kagzi.engine.schedule.Overlap;
 import dev.kagzi.engine.schedule.ScheduleSpec;
 import dev.kagzi.engine.schedule.ScheduleView;

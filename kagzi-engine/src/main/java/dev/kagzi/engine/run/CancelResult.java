@@ -1,4 +1,4 @@
-package dev.kagzi.engine.internal.run;
+package dev.kagzi.engine.run;
 
 import dev.kagzi.engine.value.RunStatus;
 

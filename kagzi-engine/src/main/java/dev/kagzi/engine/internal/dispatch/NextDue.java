@@ -1,0 +1,14 @@
+package dev.kagzi.engine.internal.dispatch;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * When the next run is due.
+ *
+ * @param dueMs milliseconds until then, zero or less if a run is due now; null if there is none
+ */
+record NextDue(@Nullable Long dueMs, long nowUs) {
+  boolean isDue() {
+    return dueMs != null && dueMs <= 0;
+  }
+}

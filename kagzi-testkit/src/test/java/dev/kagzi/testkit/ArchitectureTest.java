@@ -1,0 +1,17 @@
+package dev.kagzi.testkit;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+
+@AnalyzeClasses(packages = "dev.kagzi.testkit")
+class ArchitectureTest {
+  @ArchTest
+  static final ArchRule only_public_packages_of_other_modules_are_used =
+      noClasses()
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage("dev.kagzi.engine.internal..", "dev.kagzi.sdk.internal..");
+}
