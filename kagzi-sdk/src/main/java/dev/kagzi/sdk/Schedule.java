@@ -10,7 +10,6 @@ import dev.kagzi.protocol.v1.WorkflowScheduleServiceGrpc;
 import dev.kagzi.sdk.internal.client.RunCalls;
 import dev.kagzi.sdk.internal.wire.Connection;
 import dev.kagzi.sdk.internal.wire.ProtoMapper;
-import dev.kagzi.sdk.internal.wire.RunIds;
 import java.time.Instant;
 
 /**
@@ -107,13 +106,10 @@ public final class Schedule {
    * @return the run's id
    */
   public String trigger() {
-    String id = get().id();
     TriggerWorkflowScheduleRequest request =
         TriggerWorkflowScheduleRequest.newBuilder()
             .setNamespace(connection.namespace())
-            .setScheduleId(id)
-            // Chosen by the client, so that a retried call starts one run.
-            .setRunId(RunIds.nextBeside(id))
+            .setScheduleId(get().id())
             .build();
     return connection
         .call(WorkflowScheduleServiceGrpc.getTriggerWorkflowScheduleMethod(), request)

@@ -8,7 +8,6 @@ import dev.kagzi.sdk.internal.run.NameRules;
 import dev.kagzi.sdk.internal.wire.Connection;
 import dev.kagzi.sdk.internal.wire.Payloads;
 import dev.kagzi.sdk.internal.wire.ProtoMapper;
-import dev.kagzi.sdk.internal.wire.RunIds;
 import io.grpc.MethodDescriptor;
 import java.time.Duration;
 import java.time.Instant;
@@ -185,7 +184,7 @@ public final class ScheduleBuilder<I> {
    *     server rejects it, or with {@link ServerUnavailableException} if the client is closed first
    */
   public CompletableFuture<ScheduleInfo> createOrUpdateWhenConnected() {
-    CreateWorkflowScheduleRequest create = createRequest(true);
+    CreateWorkflowScheduleRequest create = request.setOrUpdate(true).build();
     CompletableFuture<ScheduleInfo> saved = new CompletableFuture<>();
     Thread.ofVirtual()
         .name("kagzi-schedule")
@@ -212,14 +211,6 @@ public final class ScheduleBuilder<I> {
 
   private ScheduleInfo save(boolean orUpdate) {
     return ProtoMapper.schedule(
-        connection.call(CREATE_SCHEDULE, createRequest(orUpdate)).getSchedule());
-  }
-
-  // The client chooses the id, so that a retried call creates one schedule.
-  private CreateWorkflowScheduleRequest createRequest(boolean orUpdate) {
-    return request
-        .setOrUpdate(orUpdate)
-        .setScheduleId(RunIds.next(connection.namespace(), request.getName()))
-        .build();
+        connection.call(CREATE_SCHEDULE, request.setOrUpdate(orUpdate).build()).getSchedule());
   }
 }

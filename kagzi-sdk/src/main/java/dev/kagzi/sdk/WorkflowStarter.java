@@ -142,9 +142,9 @@ public final class WorkflowStarter<I, O> {
 
   /**
    * Sets the lease of the run: how long a worker keeps the run without a successful heartbeat. It
-   * matters mainly while no server runs: a running server usually takes the runs away
-   * earlier, after 10 seconds without heartbeats or 3 seconds after the connection broke. Default:
-   * the server's default of one minute. The server rejects values below three heartbeat intervals.
+   * matters mainly while no server runs: a running server usually takes the runs away earlier,
+   * after 10 seconds without heartbeats or 3 seconds after the connection broke. Default: the
+   * server's default of one minute. The server rejects values below three heartbeat intervals.
    */
   public WorkflowStarter<I, O> heartbeatTimeout(Duration timeout) {
     return with(

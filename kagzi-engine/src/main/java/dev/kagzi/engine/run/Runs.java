@@ -182,7 +182,11 @@ public final class Runs {
     if (request.runId() != null) {
       return request.runId();
     }
-    return request.externalId().isEmpty() ? RunId.next() : RunId.next(shard(request));
+    if (!request.externalId().isEmpty()) {
+      return RunId.next(shard(request));
+    }
+    StartOptions.Parent parent = request.options().parent();
+    return parent == null ? RunId.next() : RunId.next(parent.run().shard());
   }
 
   private StartRun write(StartRequest request, StartRun.Lineage lineage) {

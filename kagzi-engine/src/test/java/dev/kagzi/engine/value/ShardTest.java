@@ -1,33 +1,50 @@
 package dev.kagzi.engine.value;
 
-import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.tngtech.archunit.base.DescribedPredicate;
-import com.tngtech.archunit.core.domain.JavaMethodCall;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaCodeUnitAccess;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import dev.kagzi.engine.Engine;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class ShardTest {
-  /** Who may make an id in a random shard, and for what. */
-  private static final Map<String, String> RANDOM =
+  /** Every place that makes an id, with what it calls, and where the shard comes from. */
+  private static final Map<String, String> PLACES =
       Map.ofEntries(
-          Map.entry("dev.kagzi.engine.Engine", "the id of a server"),
-          Map.entry("dev.kagzi.engine.namespace.Namespaces", "the id of a namespace"),
-          Map.entry("dev.kagzi.engine.internal.request.IdempotentCall", "the id of a call"),
-          Map.entry("dev.kagzi.engine.run.Runs", "a run without an external id"),
-          Map.entry("dev.kagzi.engine.schedule.Schedules", "a schedule without a name"),
-          Map.entry("dev.kagzi.engine.value.RunId", "the id before it gets its shard"),
-          Map.entry("dev.kagzi.engine.value.WorkerId", "the id of a worker"),
-          Map.entry("dev.kagzi.engine.internal.worker.AttachStreams", "the id of a stream"));
+          Map.entry("Engine.<init> next()", "random: a server"),
+          Map.entry("namespace.Namespaces.insert next()", "random: a namespace"),
+          Map.entry("internal.request.IdempotentCall.of next()", "random: a call"),
+          Map.entry("internal.worker.AttachStreams.open next()", "random: a stream"),
+          Map.entry("value.WorkerId.next next()", "random: a worker"),
+          Map.entry("value.RunId.next next()", "replaced by the shard that is given"),
+          Map.entry("run.Runs.runId next()", "random: a run without external id and parent"),
+          Map.entry("run.Runs.runId next(Shard)", "the external id, else the parent"),
+          Map.entry("run.Runs.retry next(Shard)", "the run that is retried"),
+          Map.entry("schedule.Schedules.scheduleId next()", "random: a schedule without a name"),
+          Map.entry("schedule.Schedules.scheduleId next(Shard)", "the schedule's name"),
+          Map.entry("schedule.ScheduleStarts.trigger next(Shard)", "the schedule"),
+          Map.entry("schedule.ScheduleStarts.backfill next(Shard)", "the schedule"),
+          Map.entry("internal.schedule.ScheduledRunEnds.start next(Shard)", "the schedule"),
+          Map.entry("internal.schedule.ScheduleFirer.wanted next(Shard)", "the schedule"),
+          Map.entry(
+              "internal.transition.ChildTransitions.startChild derived(String)", "the parent"),
+          Map.entry(
+              "internal.transition.FailureHandlerStarts.start derived(String)", "the failed run"),
+          Map.entry("value.RunId.in UUID(long, long)", "the argument"),
+          Map.entry("value.RunId.derived UUID(long, long)", "the run that is derived from"),
+          Map.entry("internal.run.ExpiredRuns$Position.<clinit> UUID(long, long)", "not an id"));
 
   /** The SDK has the same values in its own test. */
   @Test
@@ -82,34 +99,52 @@ class ShardTest {
 
   /** A new place that makes an id has to decide on its shard. */
   @Test
-  void every_place_that_makes_an_id_in_a_random_shard_is_known() {
-    var engine =
-        new ClassFileImporter()
-            .importUrl(Engine.class.getProtectionDomain().getCodeSource().getLocation());
+  void every_place_that_makes_an_id_is_known() {
+    Set<String> found = new TreeSet<>();
+    new ClassFileImporter()
+        .importUrl(Engine.class.getProtectionDomain().getCodeSource().getLocation())
+        .forEach(
+            type ->
+                type.getCodeUnitAccessesFromSelf().stream()
+                    .filter(ShardTest::makesId)
+                    .forEach(call -> found.add(place(call))));
 
-    Set<String> found =
-        engine.stream()
-            .flatMap(type -> type.getMethodCallsFromSelf().stream())
-            .filter(call -> call.getTarget().getFullName().equals(RANDOM_ID))
-            .map(call -> call.getOriginOwner().getName())
-            .collect(Collectors.toCollection(TreeSet::new));
-
-    assertThat(found).isEqualTo(new TreeSet<>(RANDOM.keySet()));
-    noClasses()
-        .that()
-        .resideOutsideOfPackage("dev.kagzi.engine.value")
-        .should()
-        .callMethodWhere(makesUuid())
-        .check(engine);
+    assertThat(found).isEqualTo(new TreeSet<>(PLACES.keySet()));
   }
 
-  private static final String RANDOM_ID = RunId.class.getName() + ".next()";
+  @Test
+  void the_database_makes_no_ids() throws IOException {
+    try (Stream<Path> files = Files.walk(Path.of("src/main"))) {
+      for (Path file : files.filter(Files::isRegularFile).toList()) {
+        assertThat(Files.readString(file))
+            .as("%s", file)
+            .doesNotContainPattern("(?i)gen_random_uuid|uuid_generate|uuidv[47]\\(");
+      }
+    }
+  }
 
-  private static DescribedPredicate<JavaMethodCall> makesUuid() {
-    return DescribedPredicate.describe(
-        "a random UUID is made",
-        call ->
-            call.getTarget().getFullName().startsWith("java.util.UUID.randomUUID(")
-                || call.getTargetOwner().getName().startsWith("com.fasterxml.uuid."));
+  private static boolean makesId(JavaCodeUnitAccess<?> access) {
+    String owner = access.getTargetOwner().getName();
+    return switch (access.getName()) {
+      case "next", "derived" -> owner.equals(RunId.class.getName());
+      case "<init>", "randomUUID", "nameUUIDFromBytes" -> owner.equals(UUID.class.getName());
+      default ->
+          owner.startsWith("com.fasterxml.uuid.")
+              && !access.getOriginOwner().getName().equals(RunId.class.getName());
+    };
+  }
+
+  private static String place(JavaCodeUnitAccess<?> access) {
+    String parameters =
+        access.getTarget().getRawParameterTypes().stream()
+            .map(JavaClass::getSimpleName)
+            .collect(Collectors.joining(", ", "(", ")"));
+    boolean isConstructor = access.getName().equals("<init>");
+    return access.getOriginOwner().getName().substring("dev.kagzi.engine.".length())
+        + "."
+        + access.getOrigin().getName()
+        + " "
+        + (isConstructor ? access.getTargetOwner().getSimpleName() : access.getName())
+        + parameters;
   }
 }

@@ -83,7 +83,7 @@ public final class RunCalls {
           request.getOnFailureWorkflow(), queue.isEmpty() ? request.getTaskQueue() : queue);
     }
     StartWorkflowRequest start =
-        request.setRunId(RunIds.next(connection.namespace(), request.getExternalId())).build();
+        request.setRunId(RunIds.ofStart(connection.namespace(), request)).build();
     CompletableFuture<StartWorkflowResponse> answer = startBatcher.start(start);
     return start.getParentRunId().isEmpty()
         ? answer
@@ -239,13 +239,9 @@ public final class RunCalls {
     return call(WorkflowServiceGrpc.getTerminateWorkflowMethod(), request, runId).getTerminated();
   }
 
-  /** The client sets the new run's id, so a retried request does not start a second run. */
   public RetryWorkflowResponse retry(String runId, @Nullable String version) {
     RetryWorkflowRequest.Builder request =
-        RetryWorkflowRequest.newBuilder()
-            .setNamespace(connection.namespace())
-            .setRunId(runId)
-            .setNewRunId(RunIds.nextBeside(runId));
+        RetryWorkflowRequest.newBuilder().setNamespace(connection.namespace()).setRunId(runId);
     if (version != null) {
       request.setVersion(version);
     }

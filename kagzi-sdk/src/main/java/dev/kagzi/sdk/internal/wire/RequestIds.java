@@ -42,9 +42,7 @@ public final class RequestIds {
   private static Message withOwnId(Message message) {
     return switch (message) {
       case StartWorkflowRequest start when start.getRunId().isEmpty() ->
-          start.toBuilder()
-              .setRunId(RunIds.next(start.getNamespace(), start.getExternalId()))
-              .build();
+          start.toBuilder().setRunId(RunIds.ofStart(start.getNamespace(), start)).build();
       case RetryWorkflowRequest retry when retry.getNewRunId().isEmpty() ->
           retry.toBuilder().setNewRunId(RunIds.nextBeside(retry.getRunId())).build();
       case TriggerWorkflowScheduleRequest trigger when trigger.getRunId().isEmpty() ->

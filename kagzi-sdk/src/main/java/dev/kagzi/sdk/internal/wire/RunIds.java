@@ -2,6 +2,7 @@ package dev.kagzi.sdk.internal.wire;
 
 import com.fasterxml.uuid.Generators;
 import com.fasterxml.uuid.impl.TimeBasedEpochRandomGenerator;
+import dev.kagzi.protocol.v1.StartWorkflowRequestOrBuilder;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -10,7 +11,7 @@ import java.util.HexFormat;
 /**
  * Generates ids of runs and schedules. The last 16 bits of an id are its shard. The shard is
  * computed from the external id or the schedule's name, or copied from the schedule or run that the
- * id belongs to; the server refuses other shards. Without any of these, the shard is random.
+ * id belongs to. Without any of these, the shard is random.
  */
 public final class RunIds {
   // Ids of the same millisecond must not differ in their last bits only: the shard replaces these.
@@ -26,16 +27,26 @@ public final class RunIds {
     return GENERATOR.generate().toString();
   }
 
-  /** Returns an id for a run with this external id, or a schedule with this name. */
-  public static String next(String namespace, String key) {
-    return key.isEmpty() ? next() : withShard(next(), shard(namespace, key));
+  /**
+   * Returns an id for the run that a request starts: in the shard of its external id, else in that
+   * of the run whose step sends it.
+   */
+  public static String ofStart(String namespace, StartWorkflowRequestOrBuilder start) {
+    return start.getExternalId().isEmpty()
+        ? nextBeside(start.getParentRunId())
+        : next(namespace, start.getExternalId());
+  }
+
+  /** Returns an id for a schedule with this name, which may be empty. */
+  static String next(String namespace, String name) {
+    return name.isEmpty() ? next() : withShard(next(), shard(namespace, name));
   }
 
   /**
    * Returns a new id in the shard of the given id. If the text is shorter than a shard, the shard
    * is random; the text is not checked otherwise.
    */
-  public static String nextBeside(String id) {
+  static String nextBeside(String id) {
     return id.length() < SHARD_DIGITS
         ? next()
         : withShard(next(), id.substring(id.length() - SHARD_DIGITS));

@@ -2,12 +2,16 @@ package dev.kagzi.sdk.internal.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.core.domain.JavaCodeUnitAccess;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
 import dev.kagzi.protocol.v1.CreateWorkflowScheduleRequest;
 import dev.kagzi.protocol.v1.RetryWorkflowRequest;
 import dev.kagzi.protocol.v1.StartWorkflowRequest;
 import dev.kagzi.protocol.v1.TriggerWorkflowScheduleRequest;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
@@ -46,6 +50,10 @@ class RunIdsTest {
             RequestIds.withId(StartWorkflowRequest.newBuilder().setExternalId("order-42").build())
                 .getRunId())
         .endsWith("6871");
+    StartWorkflowRequest child = StartWorkflowRequest.newBuilder().setParentRunId(ID).build();
+    assertThat(RequestIds.withId(child).getRunId()).endsWith("0c0d");
+    assertThat(RequestIds.withId(child.toBuilder().setExternalId("order-42").build()).getRunId())
+        .endsWith("6871");
     assertThat(
             RequestIds.withId(RetryWorkflowRequest.newBuilder().setRunId(ID).build()).getNewRunId())
         .endsWith("0c0d");
@@ -57,5 +65,45 @@ class RunIdsTest {
         RequestIds.withId(CreateWorkflowScheduleRequest.newBuilder().setName("order-42").build());
     assertThat(create.getScheduleId()).endsWith("6871");
     assertThat(RequestIds.withId(create)).isEqualTo(create);
+  }
+
+  /** Every place outside of RunIds that makes an id; a new one has to decide on its shard. */
+  private static final Map<String, String> PLACES =
+      Map.of(
+          "internal.client.RunCalls.start ofStart", "the external id, else the parent",
+          "internal.wire.RequestIds.withId next", "random: a call",
+          "internal.wire.RequestIds.withOwnId next", "the name of the schedule",
+          "internal.wire.RequestIds.withOwnId nextBeside", "the retried run, or the schedule",
+          "internal.wire.RequestIds.withOwnId ofStart", "the external id, else the parent",
+          "internal.worker.WorkerSettings.registerRequest randomUUID",
+              "random: an instance of a worker");
+
+  @Test
+  void every_place_that_makes_an_id_is_known() {
+    Set<String> makers =
+        Set.of("<init>", "next", "nextBeside", "ofStart", "randomUUID", "nameUUIDFromBytes");
+    Set<String> found = new TreeSet<>();
+    new ClassFileImporter()
+        .importUrl(RunIds.class.getProtectionDomain().getCodeSource().getLocation())
+        .forEach(
+            type ->
+                type.getCodeUnitAccessesFromSelf().stream()
+                    .filter(call -> makers.contains(call.getName()))
+                    .filter(call -> isOfIds(call.getTargetOwner().getName()))
+                    .filter(call -> !isOfIds(call.getOriginOwner().getName()))
+                    .forEach(call -> found.add(place(call))));
+
+    assertThat(found).isEqualTo(new TreeSet<>(PLACES.keySet()));
+  }
+
+  private static boolean isOfIds(String type) {
+    return type.equals(RunIds.class.getName())
+        || type.equals(UUID.class.getName())
+        || type.startsWith("com.fasterxml.uuid.");
+  }
+
+  private static String place(JavaCodeUnitAccess<?> call) {
+    String owner = call.getOriginOwner().getName().substring("dev.kagzi.sdk.".length());
+    return owner + "." + call.getOrigin().getName() + " " + call.getName();
   }
 }
