@@ -93,9 +93,19 @@ public final class Tasks {
   }
 
   private Poll start(PollRequest asked, boolean limited) {
+    check(asked);
+    if (namespaces.isCached(asked.queue().namespace())) {
+      return startNow(asked, limited);
+    }
+    // The namespace must be read from the database, and the caller may be a Netty event loop.
+    return late(
+        CompletableFuture.supplyAsync(
+            () -> startNow(asked, limited), Thread.ofVirtual().name("kagzi-poll")::start));
+  }
+
+  private Poll startNow(PollRequest asked, boolean limited) {
     // A poll of a disabled namespace waits, too: it gets tasks once the namespace is enabled.
     namespaces.check(asked.queue().namespace());
-    check(asked);
     long max = dispatcher.pollMsMax();
     long waitMs = asked.waitMs() <= 0 ? max : Math.min(asked.waitMs(), max);
     PollRequest request = asked.withWaitMs(waitMs);
@@ -104,9 +114,12 @@ public final class Tasks {
       return dispatcher.poll(request, limited ? limits.join() : WorkerLimits.NONE);
     }
     // The worker must be read from the database first.
-    CompletableFuture<Poll> late =
-        limits.thenApply(found -> dispatcher.poll(request, limited ? found : WorkerLimits.NONE));
-    return new Poll(late.thenCompose(Poll::tasks), () -> late.thenAccept(Poll::cancel));
+    return late(
+        limits.thenApply(found -> dispatcher.poll(request, limited ? found : WorkerLimits.NONE)));
+  }
+
+  private static Poll late(CompletableFuture<Poll> poll) {
+    return new Poll(poll.thenCompose(Poll::tasks), () -> poll.thenAccept(Poll::cancel));
   }
 
   // One claim round serves all polls of a queue: a name that PostgreSQL rejects would fail the
