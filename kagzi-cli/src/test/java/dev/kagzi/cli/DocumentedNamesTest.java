@@ -7,11 +7,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -60,6 +62,48 @@ class DocumentedNamesTest {
       }
     }
     return false;
+  }
+
+  /** A word of the glossary that no source uses has been replaced by another one. */
+  @Test
+  void every_word_of_the_glossary_is_used_in_the_sources() throws IOException {
+    String page = Files.readString(ROOT.resolve("ARCHITECTURE.md"));
+    String glossary = page.substring(page.indexOf("\n## Glossary"));
+    List<String> words =
+        Pattern.compile("\\*\\*([^*]+)\\*\\*")
+            .matcher(glossary)
+            .results()
+            .map(w -> w.group(1))
+            .toList();
+    StringBuilder sources = new StringBuilder();
+    try (Stream<Path> files = Files.walk(ROOT)) {
+      for (Path file : files.filter(DocumentedNamesTest::isMainSource).toList()) {
+        sources.append(asWords(Files.readString(file)));
+      }
+    }
+
+    assertThat(words)
+        .hasSizeGreaterThan(150)
+        .allSatisfy(word -> assertThat(sources).containsPattern(inflected(word)));
+  }
+
+  private static boolean isMainSource(Path file) {
+    return file.toString().contains("/src/main/")
+        && file.toString().matches(".*\\.(?:java|sql|proto)");
+  }
+
+  /** "TaskQueue", "task-queue" and "task_queue" become "task queue". */
+  private static String asWords(String text) {
+    return text.replaceAll("(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+", " ").toLowerCase(Locale.ROOT);
+  }
+
+  /** Also finds "retries" for "retry" and "handed over" for "hand over". */
+  private static Pattern inflected(String word) {
+    return Pattern.compile(
+        "\\b"
+            + Stream.of(asWords(word).trim().split(" ", -1))
+                .map(part -> part.replaceFirst("[ey]$", "") + "\\w*")
+                .collect(Collectors.joining(" ")));
   }
 
   private static List<Path> pages() throws IOException {
