@@ -7,8 +7,8 @@ import java.util.Locale;
 
 /**
  * The last 16 bits of a run id. Equal for runs that must meet in one transaction: those with equal
- * external ids, of one schedule, or children and failure handlers of a run (not starts made by a
- * step's code). So runs can be spread over several databases later without a change of their ids.
+ * external ids, of one schedule, or a run and what it starts without an external id. So runs can be
+ * spread over several databases later without a change of their ids.
  *
  * @param bits 0 to 65535
  */
