@@ -20,6 +20,11 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,6 +36,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -43,6 +49,7 @@ class SmallHeapTest {
   private static final int RUNS = 100;
   private static final int CALLERS = 200;
   private static final int READERS = 200;
+  private static final int CHILDREN = 300;
 
   /** Compresses well, so that the disk does not matter; in memory it has its full size. */
   private static final String LARGE = "x".repeat(1 << 20);
@@ -224,6 +231,60 @@ class SmallHeapTest {
       } catch (StatusRuntimeException e) {
         assertThat(e.getStatus().getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
         assertThat(System.nanoTime()).as("memory is free again").isLessThan(giveUp);
+      }
+    }
+  }
+
+  /** As after a crash of the server: the results were posted, and their delivery was lost. */
+  @Test
+  void a_parent_gets_hundreds_of_large_results_of_its_children() throws Exception {
+    ManagedChannel channel = channel();
+    try (Connection database =
+        DriverManager.getConnection(
+            postgres.jdbcUrl("small"), postgres.user(), postgres.password())) {
+      String parent =
+          WorkflowServiceGrpc.newBlockingStub(channel)
+              .startWorkflow(
+                  StartWorkflowRequest.newBuilder()
+                      .setTaskQueue("nobody")
+                      .setWorkflowType("nothing")
+                      .build())
+              .getRunId();
+
+      postResults(database, parent);
+
+      Awaitility.await()
+          .atMost(Duration.ofMinutes(5))
+          .pollInterval(Duration.ofMillis(500))
+          .untilAsserted(() -> assertThat(recordedResults(database, parent)).isEqualTo(CHILDREN));
+    } finally {
+      channel.shutdownNow();
+    }
+    assertThatNothingDied();
+  }
+
+  private static void postResults(Connection database, String parent) throws SQLException {
+    try (PreparedStatement insert =
+        database.prepareStatement(
+            "INSERT INTO kagzi.run_messages (to_run, step_id, what, data, metadata, created_at)"
+                + " SELECT ?::uuid, 'child-' || i, 'COMPLETED ' || gen_random_uuid(),"
+                + " convert_to(repeat('x', 1 << 20), 'UTF8'), '{}',"
+                + " now() - interval '1 minute' FROM generate_series(1, ?) i")) {
+      insert.setString(1, parent);
+      insert.setInt(2, CHILDREN);
+      insert.executeUpdate();
+    }
+  }
+
+  private static int recordedResults(Connection database, String parent) throws SQLException {
+    try (PreparedStatement count =
+        database.prepareStatement(
+            "SELECT count(*) FROM kagzi.step_runs"
+                + " WHERE run_id = ?::uuid AND octet_length(output) = 1 << 20")) {
+      count.setString(1, parent);
+      try (ResultSet rows = count.executeQuery()) {
+        rows.next();
+        return rows.getInt(1);
       }
     }
   }

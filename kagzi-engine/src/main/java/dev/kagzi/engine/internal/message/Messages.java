@@ -16,9 +16,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 public final class Messages {
+  /** How many bytes of messages one transaction applies; the message that crosses it is applied. */
+  static final long TAKEN_BYTES_MAX = 4L << 20;
+
+  private static final long MESSAGE_BYTES = 1_000;
+
   public static final String POST_SQL =
       """
       INSERT INTO kagzi.run_messages (to_run, step_id, what, data, metadata, created_at)
@@ -28,12 +34,26 @@ public final class Messages {
           ON CONFLICT (to_run, step_id, what) DO NOTHING
       """;
 
+  /**
+   * Deletes and returns the messages to locked runs, in the order of the runs, until their sum of
+   * bytes reaches the limit. Each message counts {@link #MESSAGE_BYTES} in addition to its content.
+   * Messages from a parent have an empty step key, so they come first.
+   */
   public static final String TAKE_SQL =
       """
       DELETE FROM kagzi.run_messages m
-       USING unnest(?::uuid[]) AS n (to_run)
-       WHERE m.to_run = n.to_run
-      RETURNING m.to_run, m.step_id, m.what, m.data, m.metadata
+       USING (SELECT s.to_run, s.step_id, s.what,
+                     sum(s.bytes) OVER (ORDER BY s.place, s.step_id, s.what) AS bytes_up_to,
+                     sum(s.bytes) OVER (ORDER BY s.place, s.step_id, s.what) - s.bytes
+                       AS bytes_before
+                FROM (SELECT x.to_run, x.step_id, x.what, n.place,
+                             ?::bigint + coalesce(octet_length(x.data), 0)
+                               + coalesce(octet_length(x.metadata::text), 0) AS bytes
+                        FROM unnest(?::uuid[]) WITH ORDINALITY AS n (to_run, place)
+                        JOIN kagzi.run_messages x ON x.to_run = n.to_run) AS s) AS l
+       WHERE m.to_run = l.to_run AND m.step_id = l.step_id AND m.what = l.what
+         AND l.bytes_before < ?::bigint
+      RETURNING m.to_run, m.step_id, m.what, m.data, m.metadata, l.bytes_up_to
       """;
 
   // The next two statements look up children run by run (LATERAL with OFFSET 0). While no run has
@@ -153,15 +173,43 @@ public final class Messages {
     return message.output() == null ? new byte[0] : message.output().data();
   }
 
-  /** Deletes and returns all messages to these locked runs. */
-  public static Map<RunId, List<RunMessage>> take(Session tx, Collection<RunId> runs)
-      throws SQLException {
+  /**
+   * Messages that were deleted.
+   *
+   * @param byReceiver the messages, by receiver
+   * @param unfinished the receivers that may have further messages, because the byte limit was
+   *     reached
+   */
+  public record Taken(Map<RunId, List<RunMessage>> byReceiver, List<RunId> unfinished) {
+    public static final Taken NONE = new Taken(Map.of(), List.of());
+  }
+
+  /** Deletes and returns messages to these locked runs, up to a limit of bytes; at least one. */
+  public static Taken take(Session tx, Collection<RunId> runs) throws SQLException {
+    List<RunId> receivers = List.copyOf(runs);
     Map<RunId, List<RunMessage>> taken = new HashMap<>();
-    for (RunMessage message :
-        tx.query(TAKE_SQL).bindUuids(runs, RunId::value).list(Messages::map)) {
-      taken.computeIfAbsent(message.to(), to -> new ArrayList<>()).add(message);
+    AtomicLong bytes = new AtomicLong();
+    tx.query(TAKE_SQL)
+        .bind(MESSAGE_BYTES)
+        .bindUuids(receivers, RunId::value)
+        .bind(TAKEN_BYTES_MAX)
+        .list(
+            row -> {
+              bytes.accumulateAndGet(row.bigint("bytes_up_to"), Math::max);
+              RunMessage message = map(row);
+              return taken.computeIfAbsent(message.to(), to -> new ArrayList<>()).add(message);
+            });
+    return new Taken(
+        taken, bytes.get() < TAKEN_BYTES_MAX ? List.of() : unfinished(receivers, taken.keySet()));
+  }
+
+  /** The last receiver that got messages, and those after it. */
+  private static List<RunId> unfinished(List<RunId> receivers, Set<RunId> reached) {
+    int last = receivers.size() - 1;
+    while (!reached.contains(receivers.get(last))) {
+      last--;
     }
-    return taken;
+    return receivers.subList(last, receivers.size());
   }
 
   private static RunMessage map(Row row) throws SQLException {

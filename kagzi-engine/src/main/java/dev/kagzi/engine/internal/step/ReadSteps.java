@@ -49,35 +49,46 @@ public final class ReadSteps {
              ORDER BY s.run_id, s.step_id, s.attempt
             """;
 
-  /** The last attempts of awaited steps, with outputs and errors of wanted ones up to a limit. */
+  /**
+   * The last attempts of awaited steps. Outputs and errors are read only for wanted steps, and only
+   * up to a sum of bytes per run. None is read if their sum over all runs is too large.
+   */
   public static final String AWAITED_SQL =
       "SELECT "
           + COLUMNS
           + """
-            , s.withheld
+            , s.withheld, s.all_bytes
               FROM (SELECT l.run_id, l.step_id, l.attempt, l.epoch, l.run_attempt, l.kind, l.status,
                            l.final, l.retry_policy, l.child_run_id, l.input_hash, l.progress,
-                           l.progress_metadata, l.due_at, l.output_metadata,
-                           CASE WHEN l.included THEN l.output END AS output,
-                           CASE WHEN l.included THEN l.error END AS error,
+                           l.progress_metadata, l.due_at, l.all_bytes,
+                           CASE WHEN r.read THEN l.output END AS output,
+                           CASE WHEN r.read THEN l.output_metadata END AS output_metadata,
+                           CASE WHEN r.read THEN l.error END AS error,
                            NOT l.included AND l.bytes > 0 AS withheld
-                      FROM (SELECT x.*, b.bytes,
-                                   n.wanted
-                                   AND sum(b.bytes) OVER (PARTITION BY n.run_id, n.wanted
-                                                              ORDER BY n.place) - b.bytes
-                                         < ?::bigint AS included
-                              FROM unnest(?::uuid[], ?::text[], ?::boolean[])
-                                     WITH ORDINALITY AS n (run_id, step_id, wanted, place)
-                             CROSS JOIN LATERAL (
-                                   SELECT *
-                                     FROM kagzi.step_runs t
-                                    WHERE t.run_id = n.run_id AND t.step_id = n.step_id
-                                    ORDER BY t.attempt DESC
-                                    LIMIT 1) AS x
-                             CROSS JOIN LATERAL (
-                                   SELECT coalesce(octet_length(x.output), 0)
-                                            + coalesce(octet_length(x.error::text), 0) AS bytes
-                                   ) AS b) AS l) AS s
+                      FROM (SELECT t.*,
+                                   coalesce(sum(t.bytes) FILTER (WHERE t.included) OVER (), 0)
+                                     AS all_bytes
+                              FROM (SELECT x.*, b.bytes,
+                                           n.wanted
+                                           AND sum(b.bytes) OVER (PARTITION BY n.run_id, n.wanted
+                                                                      ORDER BY n.place) - b.bytes
+                                                 < ?::bigint AS included
+                                      FROM unnest(?::uuid[], ?::text[], ?::boolean[])
+                                             WITH ORDINALITY AS n (run_id, step_id, wanted, place)
+                                     CROSS JOIN LATERAL (
+                                           SELECT *
+                                             FROM kagzi.step_runs t
+                                            WHERE t.run_id = n.run_id AND t.step_id = n.step_id
+                                            ORDER BY t.attempt DESC
+                                            LIMIT 1) AS x
+                                     CROSS JOIN LATERAL (
+                                           SELECT coalesce(octet_length(x.output), 0)
+                                                    + coalesce(
+                                                        octet_length(x.output_metadata::text), 0)
+                                                    + coalesce(octet_length(x.error::text), 0)
+                                                    AS bytes) AS b) AS t) AS l
+                     CROSS JOIN LATERAL (
+                           SELECT l.included AND l.all_bytes <= ?::bigint AS read) AS r) AS s
             """;
 
   /** The last attempt of every step of the runs, by creation time. */
@@ -215,19 +226,25 @@ public final class ReadSteps {
    *     fits
    * @param bytesMax limit of the results that are read per run; the result that crosses it is still
    *     read
+   * @throws SQLException with {@link SqlErrors#LIMIT_EXCEEDED} if the results of several runs are
+   *     too large for one transaction
    */
   public static Awaited awaited(Session tx, Map<StepRow.Key, Boolean> wanted, long bytesMax)
       throws SQLException {
     Map<StepRow.Key, StepRow> last = new HashMap<>();
     Set<StepRow.Key> withheld = new HashSet<>();
     List<Map.Entry<StepRow.Key, Boolean>> keys = List.copyOf(wanted.entrySet());
+    long runs = keys.stream().map(k -> k.getKey().runId()).distinct().count();
+    long allBytesMax = runs == 1 ? Long.MAX_VALUE : OUTPUTS_BYTES_MAX;
     tx.query(AWAITED_SQL)
         .bind(bytesMax)
         .bindUuids(keys, k -> k.getKey().runId().value())
         .bindTexts(keys, k -> k.getKey().stepKey())
         .bindBooleans(keys, Map.Entry::getValue)
+        .bind(allBytesMax)
         .list(
             row -> {
+              checkOutputs(row.bigint("all_bytes"), allBytesMax);
               StepRow step = map(row);
               if (row.bool("withheld")) {
                 withheld.add(step.key());

@@ -75,7 +75,7 @@ final class RunBatch {
   private Map<RunId, RunRow> rows = Map.of();
   private Map<StepRow.Key, List<StepRow>> storedSteps = Map.of();
   private ReadSteps.Awaited awaited = ReadSteps.Awaited.NONE;
-  private Map<RunId, List<RunMessage>> inbox = Map.of();
+  private Messages.Taken inbox = Messages.Taken.NONE;
   private Map<RunId, FailureContext> failureContexts = Map.of();
   private Map<RunId, ResumeContext> resumeContexts = Map.of();
   private Map<RunId, StoredEnd> storedEnds = Map.of();
@@ -103,7 +103,7 @@ final class RunBatch {
   }
 
   void takeMessages(Collection<RunId> ids) throws SQLException {
-    inbox = ids.isEmpty() ? Map.of() : Messages.take(tx, ids);
+    inbox = ids.isEmpty() ? Messages.Taken.NONE : Messages.take(tx, ids);
   }
 
   void readFailureContexts(Collection<RunId> ids) throws SQLException {
@@ -146,7 +146,7 @@ final class RunBatch {
   }
 
   List<RunMessage> inbox(RunId id) {
-    return inbox.getOrDefault(id, List.of());
+    return inbox.byReceiver().getOrDefault(id, List.of());
   }
 
   /** All attempts of a step in order, including those that this batch has added. */
@@ -280,6 +280,7 @@ final class RunBatch {
 
   /** Writes all collected changes; returns the effects to run after the commit. */
   Effects flush(RunEvents events) throws SQLException {
+    inbox.unfinished().forEach(run -> afterCommit(() -> events.messagesPosted(run)));
     if (!starts.isEmpty()) {
       insertStarts(events);
     }
