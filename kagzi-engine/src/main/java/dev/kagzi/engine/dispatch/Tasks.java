@@ -4,6 +4,7 @@ import dev.kagzi.engine.internal.db.Database;
 import dev.kagzi.engine.internal.db.Session;
 import dev.kagzi.engine.internal.dispatch.Dispatcher;
 import dev.kagzi.engine.internal.dispatch.WorkerLimits;
+import dev.kagzi.engine.internal.run.UpdateRuns;
 import dev.kagzi.engine.internal.step.ReadSteps;
 import dev.kagzi.engine.namespace.Namespaces;
 import dev.kagzi.engine.value.Claim;
@@ -27,7 +28,7 @@ public final class Tasks {
   // The expression on the namespace keeps the planner from using any index but the primary key.
   private static final String CLAIM_SQL =
       """
-      SELECT attempts
+      SELECT attempts, heard_epoch IS NOT DISTINCT FROM epoch AS acknowledged
         FROM kagzi.workflow_runs
        WHERE run_id = ? AND namespace || '' = ? AND epoch = ? AND status = 'RUNNING'
       """;
@@ -139,7 +140,8 @@ public final class Tasks {
   /**
    * Reads all recorded steps of a claimed run, page by page, in the order of their keys; blocks. It
    * reads a page, and checks the claim, after {@code pages} has accepted the previous one. So at
-   * most two pages are in memory, and no connection waits for a slow reader.
+   * most two pages are in memory, and no connection waits for a slow reader. The first page records
+   * that the worker has received the task.
    */
   public void history(String namespace, Claim claim, Consumer<List<RecordedStep>> pages) {
     List<RecordedStep> page = page(namespace, claim, "");
@@ -154,13 +156,21 @@ public final class Tasks {
         session ->
             session.inTransaction(
                 tx -> {
-                  int attempt = requireClaim(tx, namespace, claim);
-                  return ReadSteps.page(tx, claim.runId(), attempt, after, PAGE_BYTES_MAX);
+                  HeldRun held = requireClaim(tx, namespace, claim);
+                  List<RecordedStep> page =
+                      ReadSteps.page(tx, claim.runId(), held.attempt, after, PAGE_BYTES_MAX);
+                  // Last, because it locks the run.
+                  if (!held.acknowledged) {
+                    UpdateRuns.acknowledgeHandOut(tx, claim);
+                  }
+                  return page;
                 }));
   }
 
-  /** Returns the run's attempt; throws a {@link Refusal} if the claim is not held. */
-  private static int requireClaim(Session session, String namespace, Claim claim)
+  private record HeldRun(int attempt, boolean acknowledged) {}
+
+  /** Throws a {@link Refusal} if the claim is not held. */
+  private static HeldRun requireClaim(Session session, String namespace, Claim claim)
       throws SQLException {
     RunId run = claim.runId();
     return session
@@ -168,7 +178,7 @@ public final class Tasks {
         .bind(run.value())
         .bind(namespace)
         .bind(claim.epoch())
-        .first(row -> row.integer("attempts"))
+        .first(row -> new HeldRun(row.integer("attempts"), row.bool("acknowledged")))
         .orElseThrow(
             () ->
                 Refusal.of(

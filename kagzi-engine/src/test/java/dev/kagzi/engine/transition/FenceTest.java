@@ -265,6 +265,11 @@ class FenceTest {
             refusal -> assertThat(refusal.reason()).isEqualTo(Refusal.Reason.FAILED_PRECONDITION));
   }
 
+  /** Makes the first call about the run, which the run's row records. */
+  private void acknowledge(Task held) {
+    engine.report(new Report.Awaited(held.claim(), List.of("none"), true, null, true));
+  }
+
   /** A completed step stays completed, and a later failure report returns the recorded result. */
   @Test
   void a_failure_after_the_result_changes_nothing_and_returns_the_result() {
@@ -272,6 +277,7 @@ class FenceTest {
     Task lost = engine.claimOne(first);
     engine.report(stepDone(lost.claim(), "charge", "\"first\""));
     Task held = lose(lost, Loss.LEASE_EXPIRED);
+    acknowledge(held);
     String before = stored.everythingOf(run);
 
     ReportResult ofHolder = engine.report(stepFailed(held.claim(), "charge", 1, null));
@@ -303,6 +309,7 @@ class FenceTest {
     engine.report(stepDone(lost.claim(), "charge", "\"first\""));
     Task held = lose(lost, Loss.LEASE_EXPIRED);
     engine.report(stepDone(held.claim(), "other", "0"));
+    acknowledge(held);
     String before = stored.everythingOf(run);
 
     ReportResult alone = engine.report(stepDone(held.claim(), "charge", "\"second\""));

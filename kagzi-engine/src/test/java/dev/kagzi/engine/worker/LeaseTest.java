@@ -370,7 +370,11 @@ class LeaseTest {
   enum ProofOfReceipt {
     NEW_STEP,
     RECORDED_STEP,
-    REPORT
+    REPORT,
+    RECORDED_REPORT,
+    REFUSED_REPORT,
+    AWAITED,
+    GET_HISTORY
   }
 
   @ParameterizedTest
@@ -386,6 +390,16 @@ class LeaseTest {
       case NEW_STEP -> assertThat(begin(run, "new").execute()).isTrue();
       case RECORDED_STEP -> assertThat(begin(run, "done").execute()).isFalse();
       case REPORT -> engine.report(stepDone(claim, "new", "1"));
+      case RECORDED_REPORT ->
+          assertThat(engine.report(stepDone(claim, "done", "1")))
+              .isInstanceOf(ReportResult.AlreadyRecorded.class);
+      case REFUSED_REPORT ->
+          assertThat(engine.report(stepDone(claim, "new", 2, "1")))
+              .isInstanceOf(ReportResult.Refused.class);
+      case AWAITED ->
+          assertThat(engine.report(new Report.Awaited(claim, List.of("child"), true, null, true)))
+              .isInstanceOf(ReportResult.AwaitedSteps.class);
+      case GET_HISTORY -> engine.engine().tasks().history(NAMESPACE, claim, page -> {});
     }
 
     for (int seconds = 20; seconds < 1_000; seconds += 20) {

@@ -81,11 +81,11 @@ public final class HeldRuns {
   private static final long UNACKNOWLEDGED_MS_MAX = Duration.ofMinutes(10).toMillis();
 
   /**
-   * Claims for which the worker has begun or recorded no step yet, and until when their lease may
-   * be renewed. The answer to the poll may have been lost; then no worker executes the run. The
-   * limit begins with the length of the lease. It doubles with each crash of the run, up to 10
-   * minutes (or the lease, if that is longer), so that code which computes for long before its
-   * first step gets more time.
+   * Claims about which the worker has made no call yet, and until when their lease may be renewed.
+   * The answer to the poll may have been lost; then no worker executes the run. The limit begins
+   * with the length of the lease. It doubles with each crash of the run, up to 10 minutes (or the
+   * lease, if that is longer), so that code which computes for long before its first call gets more
+   * time.
    */
   public static final String UNACKNOWLEDGED_SQL =
       """
@@ -106,13 +106,13 @@ public final class HeldRuns {
   private HeldRuns() {}
 
   /**
-   * Until when the lease of a claim without steps may be extended.
+   * Until when the lease of a claim without a call may be extended.
    *
    * @param renewable false if the lease already lasts that long
    */
   public record RenewalLimit(boolean renewable, long untilUs) {}
 
-  /** Returns those of the claims for which the worker has begun or recorded no step yet. */
+  /** Returns those of the claims about which the worker has made no call yet. */
   public static Map<RunId, RenewalLimit> unacknowledged(
       Session session, List<Claim> claims, long leaseMs) throws SQLException {
     Map<RunId, RenewalLimit> unacknowledged = new HashMap<>();

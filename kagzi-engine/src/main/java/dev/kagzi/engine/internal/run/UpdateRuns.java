@@ -2,6 +2,7 @@ package dev.kagzi.engine.internal.run;
 
 import dev.kagzi.engine.internal.db.Session;
 import dev.kagzi.engine.internal.value.Json;
+import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.WorkerId;
 import java.sql.SQLException;
@@ -79,13 +80,20 @@ public final class UpdateRuns {
 
   /**
    * Records that workers have received their tasks, because they have made a call about the locked
-   * runs. Workers that list their claims in heartbeats do not need this, so only BeginStep calls of
-   * simple clients write it, once per claim.
+   * runs. Written once per claim, and not for calls that record a step: the step shows it as well.
    */
   public static void acknowledgeHandOuts(Session tx, Collection<RunRow> rows) throws SQLException {
     tx.query(ACKNOWLEDGE_SQL)
         .bindUuids(rows, r -> r.runId().value())
         .bindInts(rows, RunRow::epoch)
+        .update();
+  }
+
+  /** Like {@link #acknowledgeHandOuts}, for a run that is not locked. */
+  public static void acknowledgeHandOut(Session tx, Claim claim) throws SQLException {
+    tx.query(ACKNOWLEDGE_SQL)
+        .bindUuids(List.of(claim), c -> c.runId().value())
+        .bindInts(List.of(claim), Claim::epoch)
         .update();
   }
 

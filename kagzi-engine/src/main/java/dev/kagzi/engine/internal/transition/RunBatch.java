@@ -35,6 +35,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -60,6 +61,10 @@ final class RunBatch {
   private final LargePayloads large;
   private final List<Effects> effects = new ArrayList<>();
   private final Map<StepRow.Key, Map<Integer, StepRow>> steps = new LinkedHashMap<>();
+
+  /** Runs with a step of their current claim, as far as this batch has read or added it. */
+  private final Set<RunId> runsWithStepOfClaim = new HashSet<>();
+
   private final List<ReportWrite> writtenWithoutRead = new ArrayList<>();
   private final List<RunMessage> messages = new ArrayList<>();
   private final List<InsertPayloads.Item> payloads = new ArrayList<>();
@@ -91,6 +96,7 @@ final class RunBatch {
 
   void readSteps(Collection<StepRow.Key> keys) throws SQLException {
     storedSteps = keys.isEmpty() ? Map.of() : ReadSteps.byKey(tx, keys);
+    storedSteps.values().forEach(attempts -> attempts.forEach(this::markStepOfClaim));
   }
 
   /**
@@ -100,6 +106,7 @@ final class RunBatch {
    */
   void readAwaited(Map<StepRow.Key, Boolean> wanted, long bytesMax) throws SQLException {
     awaited = wanted.isEmpty() ? ReadSteps.Awaited.NONE : ReadSteps.awaited(tx, wanted, bytesMax);
+    awaited.last().values().forEach(this::markStepOfClaim);
   }
 
   void takeMessages(Collection<RunId> ids) throws SQLException {
@@ -182,6 +189,13 @@ final class RunBatch {
     return added != null && added.containsKey(attempt);
   }
 
+  private void markStepOfClaim(StepRow step) {
+    RunRow run = rows.get(step.runId());
+    if (run != null && step.epoch() == run.epoch()) {
+      runsWithStepOfClaim.add(step.runId());
+    }
+  }
+
   /** Whether this batch writes a later step, in the failed step's branch or an enclosing one. */
   boolean hasAddedSince(RunRow run, long sinceUs, String failedStep) {
     for (Map<Integer, StepRow> attempts : steps.values()) {
@@ -203,12 +217,23 @@ final class RunBatch {
     warnIfLarge(row.runId(), row.stepKey(), "output", row.output());
     warnIfLarge(row.runId(), row.stepKey(), "progress", row.progress());
     steps.computeIfAbsent(row.key(), key -> new HashMap<>(2)).put(row.attempt(), row);
+    markStepOfClaim(row);
   }
 
   /** Adds a result without reading the step first: the insert detects an existing result. */
   void addWithoutRead(StepRow row, ReportWrite write) {
     add(row);
     writtenWithoutRead.add(write);
+  }
+
+  /**
+   * Like {@link #acknowledgeHandOut}, unless a step of the current claim shows that the worker has
+   * the task.
+   */
+  void acknowledgeHandOutWithoutStep(RunRow run) {
+    if (!runsWithStepOfClaim.contains(run.runId())) {
+      acknowledgeHandOut(run);
+    }
   }
 
   /** Records that the worker has received the task, because it has made a call about the run. */
@@ -407,6 +432,9 @@ final class RunBatch {
         stored.status() == StepStatus.COMPLETED ? !own : stored.status() == StepStatus.FAILED;
     if (run != null && hasResult) {
       write.answer(new ReportResult.AlreadyRecorded(stored.recorded(run.nowUs(), run.attempts())));
+      if (stored.epoch() != run.epoch() && run.fence(write.report().claim()) == RunRow.Fence.HELD) {
+        acknowledgeHandOut(run);
+      }
     }
   }
 }

@@ -14,9 +14,11 @@ import dev.kagzi.engine.internal.run.ResumeRun;
 import dev.kagzi.engine.internal.run.RunEvents;
 import dev.kagzi.engine.internal.run.RunRow;
 import dev.kagzi.engine.internal.run.TakeClaim;
+import dev.kagzi.engine.run.Caller;
 import dev.kagzi.engine.run.Report;
 import dev.kagzi.engine.run.ReportResult;
 import dev.kagzi.engine.run.Versions;
+import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Refusal;
 import java.util.random.RandomGenerator;
 
@@ -62,21 +64,29 @@ final class Transitions {
       return;
     }
     Refusal refusal = write.caller() == null ? null : steps.refuse(row, write, write.caller());
-    if (refusal != null) {
-      write.answer(new ReportResult.Refused(refusal));
-      return;
+    write.answer(refusal == null ? resultOf(row, write) : new ReportResult.Refused(refusal));
+    if (isHeldBySender(row, write)) {
+      batch.acknowledgeHandOutWithoutStep(row);
     }
-    write.answer(
-        switch (write.report()) {
-          case Report.StepStarted r -> steps.stepStarted(row, r, write);
-          case Report.StepDone r -> steps.stepDone(row, r, write);
-          case Report.StepFailed r -> steps.stepFailed(row, r, write.waitsInPlace());
-          case Report.Sleep r -> steps.sleep(row, r, write.waitsInPlace());
-          case Report.Done r -> runs.done(row, r, write.caller());
-          case Report.Failed r -> runs.failed(row, r, write.caller());
-          case Report.Released r -> runs.released(row, r);
-          case Report.ChildStarted r -> children.startChild(row, r);
-          case Report.Awaited r -> children.awaited(row, r);
-        });
+  }
+
+  private static boolean isHeldBySender(RunRow row, ReportWrite write) {
+    Caller caller = write.caller();
+    Claim claim = write.report().claim();
+    return (caller == null ? row.fence(claim) : caller.fence(row, claim)) == RunRow.Fence.HELD;
+  }
+
+  private ReportResult resultOf(RunRow row, ReportWrite write) {
+    return switch (write.report()) {
+      case Report.StepStarted r -> steps.stepStarted(row, r, write);
+      case Report.StepDone r -> steps.stepDone(row, r, write);
+      case Report.StepFailed r -> steps.stepFailed(row, r, write.waitsInPlace());
+      case Report.Sleep r -> steps.sleep(row, r, write.waitsInPlace());
+      case Report.Done r -> runs.done(row, r, write.caller());
+      case Report.Failed r -> runs.failed(row, r, write.caller());
+      case Report.Released r -> runs.released(row, r);
+      case Report.ChildStarted r -> children.startChild(row, r);
+      case Report.Awaited r -> children.awaited(row, r);
+    };
   }
 }
