@@ -3,9 +3,12 @@ package dev.kagzi.server;
 import static dev.kagzi.server.TestServer.payload;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kagzi.postgres.EmbeddedPostgres;
+import dev.kagzi.postgres.SharedPostgres;
 import dev.kagzi.protocol.v1.DeregisterRequest;
 import dev.kagzi.protocol.v1.ErrorDetail;
 import dev.kagzi.protocol.v1.FailWorkflowRequest;
+import dev.kagzi.protocol.v1.GetWorkerRequest;
 import dev.kagzi.protocol.v1.PollTaskResponse;
 import dev.kagzi.protocol.v1.ReportItem;
 import dev.kagzi.protocol.v1.ReportResult;
@@ -14,6 +17,11 @@ import dev.kagzi.protocol.v1.StartWorkflowRequest;
 import dev.kagzi.protocol.v1.StartWorkflowsRequest;
 import dev.kagzi.protocol.v1.Task;
 import dev.kagzi.protocol.v1.WorkflowStatus;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -51,6 +59,56 @@ class StoredAnswersTest {
       worker.complete(run, payload("1"));
       assertThat(deregister(worker.id(), true)).as("without runs").isTrue();
     }
+  }
+
+  /** Code without steps may take longer than its lease; the worker still executes it. */
+  @Test
+  void a_worker_has_not_drained_while_it_executes_a_run_whose_lease_has_ended() throws Exception {
+    String run = server.startRun("drain-lapsed", "order");
+    String own =
+        server
+            .workflows()
+            .startWorkflow(
+                TestServer.start("drain-lapsed", "order").setHeartbeatTimeoutMs(600_000).build())
+            .getRunId();
+    try (BareWorker worker = new BareWorker(server, "drain-lapsed", "host", 1, "order")) {
+      assertThat(List.of(worker.poll().getRunId(), worker.poll().getRunId()))
+          .containsExactlyInAnyOrder(run, own);
+      // No worker may claim the runs again when their leases end.
+      assertThat(deregister(worker.id(), true)).as("with two runs").isFalse();
+      endLeases("drain-lapsed");
+
+      assertThat(deregister(worker.id(), true)).as("with two runs without a lease").isFalse();
+      assertThat(active(worker)).isEqualTo(2);
+      worker.complete(run, payload("1"));
+      assertThat(deregister(worker.id(), true)).as("with a lease of its own").isFalse();
+      assertThat(active(worker)).isEqualTo(1);
+      worker.complete(own, payload("1"));
+      assertThat(deregister(worker.id(), true)).as("without runs").isTrue();
+      assertThat(active(worker)).isZero();
+    }
+  }
+
+  private static void endLeases(String queue) throws SQLException {
+    EmbeddedPostgres postgres = SharedPostgres.server();
+    try (Connection connection =
+            DriverManager.getConnection(
+                postgres.jdbcUrl(server.database()), postgres.user(), postgres.password());
+        Statement update = connection.createStatement()) {
+      update.execute(
+          "UPDATE kagzi.workflow_runs SET available_at = kagzi.clock() - interval '1 hour'"
+              + " WHERE task_queue = '"
+              + queue
+              + "'");
+    }
+  }
+
+  private static int active(BareWorker worker) {
+    return server
+        .admin()
+        .getWorker(GetWorkerRequest.newBuilder().setWorkerId(worker.id()).build())
+        .getWorker()
+        .getActiveWorkflowCount();
   }
 
   @Test

@@ -28,7 +28,7 @@ public final class Tasks {
   // The expression on the namespace keeps the planner from using any index but the primary key.
   private static final String CLAIM_SQL =
       """
-      SELECT attempts, heard_epoch IS NOT DISTINCT FROM epoch AS acknowledged
+      SELECT attempts, acknowledged_epoch IS NOT DISTINCT FROM epoch AS acknowledged
         FROM kagzi.workflow_runs
        WHERE run_id = ? AND namespace || '' = ? AND epoch = ? AND status = 'RUNNING'
       """;

@@ -2,6 +2,7 @@ package dev.kagzi.engine.query;
 
 import dev.kagzi.engine.internal.db.Row;
 import dev.kagzi.engine.internal.db.Session;
+import dev.kagzi.engine.internal.dispatch.HeldRuns;
 import dev.kagzi.engine.internal.page.Cursor;
 import dev.kagzi.engine.internal.page.Pager;
 import dev.kagzi.engine.internal.value.Json;
@@ -34,7 +35,8 @@ final class WorkerQueries {
   /**
    * Counts the runs that the workers of one queue hold. Only runs with a lease of their own have an
    * index by worker. Other leases end within a known time, so the claim index finds their runs,
-   * version by version.
+   * version by version. If a lease has ended and no other worker has claimed the run, its holder
+   * still executes it; such runs are searched among a limited number of due runs.
    */
   private static final String HELD_SQL =
       """
@@ -67,12 +69,25 @@ final class WorkerQueries {
                         AND w.heartbeat_timeout_ms IS NULL) AS r
                WHERE v.version IS NOT NULL AND r.locked_by = ANY (?::uuid[])
               UNION ALL
+              SELECT r.locked_by
+                FROM v
+               CROSS JOIN LATERAL (
+                     SELECT w.locked_by, w.status, w.heartbeat_timeout_ms
+                       FROM kagzi.workflow_runs w
+                      WHERE w.namespace = ? AND w.task_queue = ?
+                        AND w.workflow_type = v.workflow_type AND w.version = v.version
+                        AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
+                        AND w.available_at <= kagzi.clock()
+                      ORDER BY w.available_at
+                      LIMIT ?::int) AS r
+               WHERE v.version IS NOT NULL AND r.status = 'RUNNING'
+                 AND r.heartbeat_timeout_ms IS NULL AND r.locked_by = ANY (?::uuid[])
+              UNION ALL
               SELECT w.locked_by
                 FROM kagzi.workflow_runs w
                WHERE w.locked_by = ANY (?::uuid[])
                  AND w.heartbeat_timeout_ms IS NOT NULL
                  AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
-                 AND w.available_at > kagzi.clock()
                  AND w.status = 'RUNNING') AS h
        GROUP BY h.locked_by
       """;
@@ -146,6 +161,10 @@ final class WorkerQueries {
             scope.namespace,
             scope.queue,
             leaseMs,
+            ids,
+            scope.namespace,
+            scope.queue,
+            HeldRuns.LAPSED_SEARCHED_MAX,
             ids,
             ids);
   }

@@ -221,7 +221,7 @@ public final class Workers implements AutoCloseable {
             return database.read(
                 session -> {
                   Optional<WorkerRows.Known> row = WorkerRows.find(session, worker);
-                  return row.isPresent() && recovery.held(session, row.get()).isEmpty();
+                  return row.isPresent() && !recovery.hasRuns(session, row.get());
                 });
           }
           Optional<WorkerRows.Known> gone =

@@ -44,6 +44,38 @@ public final class HeldRuns {
          AND w.status = 'RUNNING'
       """;
 
+  /**
+   * How many due runs of one type and version are searched for runs whose lease has ended. These
+   * runs are among all due runs in the claim index, and a backlog may be long.
+   */
+  public static final int LAPSED_SEARCHED_MAX = 10_000;
+
+  /** Runs whose lease has ended and that no other worker has claimed: the worker still has them. */
+  public static final String LAPSED_SQL =
+      """
+      SELECT h.run_id
+        FROM unnest(?::text[], ?::text[]) AS t (workflow_type, version)
+       CROSS JOIN LATERAL (
+             SELECT w.run_id, w.status, w.locked_by
+               FROM kagzi.workflow_runs w
+              WHERE w.namespace = ? AND w.task_queue = ?
+                AND w.workflow_type = t.workflow_type AND w.version = t.version
+                AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
+                AND w.available_at <= kagzi.clock()
+              ORDER BY w.available_at
+              LIMIT ?) AS h
+       WHERE h.status = 'RUNNING' AND h.locked_by = ?
+      UNION ALL
+      SELECT w.run_id
+        FROM kagzi.workflow_runs w
+       WHERE w.locked_by = ?
+         AND w.heartbeat_timeout_ms IS NOT NULL
+         AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
+         AND w.available_at <= kagzi.clock()
+         AND w.status = 'RUNNING'
+       LIMIT 1
+      """;
+
   // The recursive part finds each holder with one index probe, without reading all its runs.
   public static final String ORPHANED_SQL =
       """
@@ -165,6 +197,28 @@ public final class HeldRuns {
                 new Held(
                     new Claim(new RunId(row.uuid("run_id")), row.integer("epoch")),
                     row.text("workflow_type")));
+  }
+
+  /**
+   * Returns whether the worker has a run of these types whose lease has ended and that no other
+   * worker has claimed. Not for every poll: it searches up to {@link #LAPSED_SEARCHED_MAX} due runs
+   * of each type and version.
+   */
+  public static boolean hasLapsed(
+      Session session, WorkerId worker, QueueName queue, List<PollRequest.Wanted> types)
+      throws SQLException {
+    List<PollRequest.Wanted> exact = ClaimRuns.withVersions(session, queue, types);
+    return session
+        .query(LAPSED_SQL)
+        .bindTexts(exact, PollRequest.Wanted::type)
+        .bindTexts(exact, PollRequest.Wanted::version)
+        .bind(queue.namespace())
+        .bind(queue.queue())
+        .bind(LAPSED_SEARCHED_MAX)
+        .bind(worker.value())
+        .bind(worker.value())
+        .first(row -> row.runId("run_id"))
+        .isPresent();
   }
 
   /**

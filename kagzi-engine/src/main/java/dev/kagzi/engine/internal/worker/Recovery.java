@@ -167,6 +167,15 @@ public final class Recovery {
         .toList();
   }
 
+  /**
+   * Returns whether the worker has runs, also if their lease has ended while it made no call about
+   * them.
+   */
+  public boolean hasRuns(Session session, WorkerRows.Known worker) throws SQLException {
+    return !held(session, worker).isEmpty()
+        || HeldRuns.hasLapsed(session, worker.id(), worker.queue(), worker.types());
+  }
+
   /** Takes the claims from their holders, in the lanes of their runs. Does not wait. */
   public void take(List<Claim> claims, TakeReason reason) {
     if (!claims.isEmpty()) {
