@@ -122,7 +122,7 @@ final class RunText {
       ErrorText.causes(run.getError()).forEach(cause -> table.row("caused by", cause));
       line(table, "stack", ErrorText.place(run.getError()));
     }
-    if (run.hasBlockedBy()) {
+    if (isBlocked(run)) {
       table.row("blocked by", ErrorText.of(run.getBlockedBy()));
     }
   }

@@ -97,6 +97,28 @@ class RunFieldsTest {
     assertThat(server.run(inner).getDetached()).as("a cancel of the parent spares it").isTrue();
   }
 
+  /** The stored reason is removed when the claim ends, not when it begins. */
+  @Test
+  void a_run_that_a_worker_continues_is_not_blocked() {
+    String run = server.startRun("continued", "order");
+    try (BatchWorker worker = new BatchWorker(server, "continued", "order")) {
+      worker.report(
+          item(worker.poll(1).get(0))
+              .setReleased(
+                  ReportItem.Released.newBuilder()
+                      .setBlockedBy(ErrorDetail.newBuilder().setMessage("step moved"))));
+      ListWorkflowsRequest.Builder blocked =
+          ListWorkflowsRequest.newBuilder().setTaskQueue("continued").setBlocked(true);
+      List<String> before = list(blocked.clone());
+
+      Task again = worker.poll(1).get(0);
+
+      assertThat(before).containsExactly(run);
+      assertThat(list(blocked.clone())).isEmpty();
+      worker.report(BatchWorker.done(again));
+    }
+  }
+
   @Test
   void a_task_carries_the_options_of_its_start_and_a_poll_respects_type_limits() {
     String first =

@@ -282,7 +282,8 @@ final class RunQueries {
       sql.add("   AND r.parent_run_id IS NULL");
     }
     if (filter.blocked()) {
-      sql.add("   AND r.blocked_by IS NOT NULL");
+      // A RUNNING run keeps blocked_by until its claim ends, but its worker continues it.
+      sql.add("   AND r.blocked_by IS NOT NULL AND r.status = 'PENDING'");
     }
     since(sql, ">=", filter.createdAfter());
     since(sql, "<", filter.createdBefore());

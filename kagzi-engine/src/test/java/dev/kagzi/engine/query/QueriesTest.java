@@ -288,21 +288,28 @@ class QueriesTest {
     RunId plain = rows.insert(Rows.Run.of(namespace, TIME));
     RunId child = rows.insert(Rows.Run.of(namespace, TIME.plusSeconds(1)));
     RunId blocked = rows.insert(Rows.Run.of(namespace, TIME.plusSeconds(2)));
+    RunId continued =
+        rows.insert(Rows.Run.of(namespace, TIME.minusSeconds(1)).status(RunStatus.RUNNING));
     database.execute(
         "UPDATE kagzi.workflow_runs SET parent_run_id = '%s' WHERE run_id = '%s'"
             .formatted(plain, child));
     database.execute(
         """
-        UPDATE kagzi.workflow_runs SET blocked_by = '{"message": "step moved"}' WHERE run_id = '%s'
+        UPDATE kagzi.workflow_runs SET blocked_by = '{"message": "step moved"}'
+         WHERE run_id IN ('%s', '%s')
         """
-            .formatted(blocked));
+            .formatted(blocked, continued));
 
-    assertThat(runs(true, false)).containsExactly(blocked, plain);
+    assertThat(runs(true, false)).containsExactly(blocked, plain, continued);
     assertThat(runs(false, true)).containsExactly(blocked);
     assertThat(runs(true, true)).containsExactly(blocked);
-    assertThat(runs(false, false)).containsExactly(blocked, child, plain);
-    assertThat(queries.runs(filter(true, false), new PageSpec(1, "", true, false)).totalCount())
-        .isEqualTo(2);
+    assertThat(runs(false, false)).containsExactly(blocked, child, plain, continued);
+    assertThat(count(filter(true, false))).isEqualTo(3);
+    assertThat(count(filter(false, true))).isEqualTo(1);
+  }
+
+  private long count(RunFilter filter) {
+    return queries.runs(filter, new PageSpec(1, "", true, false)).totalCount();
   }
 
   private List<RunId> runs(boolean topLevel, boolean blocked) {

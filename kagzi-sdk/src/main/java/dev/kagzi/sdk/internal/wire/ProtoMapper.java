@@ -177,9 +177,10 @@ public final class ProtoMapper {
             .formatted(what, found));
   }
 
-  // The error of an earlier attempt, which a run keeps, must not hide why the run is blocked.
+  // The error of an earlier attempt, which a run keeps, must not hide why the run is blocked. A
+  // RUNNING run keeps blocked_by until its claim ends, but its worker continues it.
   private static Optional<Failure> blockReasonOrFailure(Workflow run) {
-    if (run.hasBlockedBy()) {
+    if (run.hasBlockedBy() && run.getStatus() == WorkflowStatus.WORKFLOW_STATUS_PENDING) {
       return Optional.of(failure(run.getBlockedBy()));
     }
     return run.hasError() ? Optional.of(failure(run.getError())) : Optional.empty();

@@ -34,6 +34,17 @@ class ProtoMapperTest {
     assertThat(failureOf(pending())).isEmpty();
   }
 
+  /** A worker continues the run; the stored reason is removed when its claim ends. */
+  @Test
+  void a_running_run_is_not_blocked() {
+    assertThat(
+            failureOf(
+                pending()
+                    .setBlockedBy(BLOCKED)
+                    .setStatus(WorkflowStatus.WORKFLOW_STATUS_RUNNING)))
+        .isEmpty();
+  }
+
   private static Workflow.Builder pending() {
     return Workflow.newBuilder().setStatus(WorkflowStatus.WORKFLOW_STATUS_PENDING);
   }
