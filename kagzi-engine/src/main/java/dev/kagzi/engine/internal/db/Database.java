@@ -15,6 +15,7 @@ import java.util.Properties;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.event.Level;
 
 /**
  * The engine's PostgreSQL database. Reads, and writes outside of the journal, use a connection
@@ -287,14 +288,24 @@ public final class Database implements AutoCloseable {
   private Refusal refusal(SQLException error, long connectedNanos) {
     // Do not log failures of callers that arrive while the engine closes.
     if (!pool.isClosed()) {
-      failures.failed(DatabaseFailureLog.caller(), error, connectedNanos);
+      failures.failed(Level.WARN, DatabaseFailureLog.caller(), error, connectedNanos);
     }
     return SqlErrors.refusal(error);
   }
 
   /** Logs a failed statement outside of the pool; {@code session} is null if none was opened. */
   public void logFailure(String call, SQLException error, @Nullable Session session) {
-    failures.failed(call, error, session == null ? System.nanoTime() : session.openedNanos());
+    logFailure(Level.WARN, call, error, session);
+  }
+
+  /**
+   * Like {@link #logFailure(String, SQLException, Session)}.
+   *
+   * @param level of a line about a single statement; outages have their own
+   */
+  public void logFailure(Level level, String call, SQLException error, @Nullable Session session) {
+    long connectedNanos = session == null ? System.nanoTime() : session.openedNanos();
+    failures.failed(level, call, error, connectedNanos);
   }
 
   public Optional<String> unavailableReason() {

@@ -2,6 +2,8 @@ package dev.kagzi.engine.internal.db;
 
 import dev.kagzi.engine.value.Refusal;
 import java.sql.SQLException;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
@@ -14,8 +16,9 @@ import org.slf4j.event.Level;
  * Logs the failures of statements and connections, so that all of them follow the same rules.
  *
  * <p>An outage logs one line when it begins, one per minute while it lasts and one when it ends,
- * however many callers fail. A statement that PostgreSQL refuses logs one line with the statement,
- * the call and the ids. Thread-safe.
+ * however many callers fail. A statement that PostgreSQL refuses because of its data logs one line
+ * with the statement, the call and the ids. Any other failure of a statement logs the same, but at
+ * most once per minute, because its sender repeats it. Thread-safe.
  */
 public final class DatabaseFailureLog {
   private static final Logger log = LoggerFactory.getLogger(DatabaseFailureLog.class);
@@ -28,6 +31,8 @@ public final class DatabaseFailureLog {
    */
   static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
+  private static final int FAILURES_KEPT_MAX = 100;
+
   private static final String PACKAGE = DatabaseFailureLog.class.getPackageName();
 
   private final LongSupplier nanoClock;
@@ -37,6 +42,24 @@ public final class DatabaseFailureLog {
   private long endNanos;
   private long quietUntilNanos;
   private boolean hadOutage;
+
+  /** The last line of each failure that is not an outage, the most recently used last. */
+  private final Map<FailureKind, LastLine> lastLines =
+      new LinkedHashMap<>(16, 0.75f, true) {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<FailureKind, LastLine> eldest) {
+          return size() > FAILURES_KEPT_MAX;
+        }
+      };
+
+  private record FailureKind(String call, @Nullable String state, String statement) {}
+
+  /**
+   * @param unlogged failures since this line
+   */
+  private record LastLine(long nanos, long unlogged) {}
 
   private static final class Outage {
     final long beginNanos;
@@ -61,27 +84,56 @@ public final class DatabaseFailureLog {
   /**
    * Logs the failure according to its SQLSTATE.
    *
+   * @param level of a line about a single statement
    * @param call names the sender of the statement in the log
    * @param connectedNanos when the connection was opened or taken from the pool; a connection from
    *     before the end of the last outage was broken by that outage
    */
-  void failed(String call, SQLException error, long connectedNanos) {
+  void failed(Level level, String call, SQLException error, long connectedNanos) {
     if (isOutage(error)) {
       onOutage(call, error, connectedNanos);
     } else if (SqlErrors.remedy(error) == SqlErrors.Remedy.SPLIT) {
-      logRefused(Level.WARN, call, "ids", StatementException.ids(error), error);
+      logRefused(level, call, "ids", StatementException.ids(error), error);
     } else if (SqlErrors.remedy(error) == SqlErrors.Remedy.REPEAT) {
       log.atDebug()
           .addKeyValue("call", call)
           .addKeyValue("state", error.getSQLState())
           .log("a statement lost a race");
     } else {
-      log.atWarn()
+      logFailed(level, call, error);
+    }
+  }
+
+  private void logFailed(Level level, String call, SQLException error) {
+    long failures = failuresToLog(call, error);
+    if (failures > 0) {
+      log.atLevel(level)
           .addKeyValue("call", call)
+          .addKeyValue("ids", StatementException.ids(error))
           .addKeyValue("state", error.getSQLState())
+          .addKeyValue("failures", failures)
           .addKeyValue("message", StatementException.reason(error))
           .addKeyValue("statement", StatementException.statement(error))
           .log("a statement failed");
+    }
+  }
+
+  /** Returns how many failures a line stands for; 0 if the last line is less than a minute old. */
+  private long failuresToLog(String call, SQLException error) {
+    FailureKind kind =
+        new FailureKind(call, error.getSQLState(), StatementException.statement(error));
+    lock.lock();
+    try {
+      long now = nanoClock.getAsLong();
+      LastLine last = lastLines.get(kind);
+      if (last != null && now - last.nanos < REPEAT_NANOS) {
+        lastLines.put(kind, new LastLine(last.nanos, last.unlogged + 1));
+        return 0;
+      }
+      lastLines.put(kind, new LastLine(now, 0));
+      return last == null ? 1 : last.unlogged + 1;
+    } finally {
+      lock.unlock();
     }
   }
 

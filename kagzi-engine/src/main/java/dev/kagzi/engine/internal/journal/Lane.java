@@ -11,11 +11,14 @@ import dev.kagzi.engine.value.Refusal;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /** One serial writer: a thread, its session and its queue. */
 final class Lane<W extends Write<?>> {
@@ -115,7 +118,7 @@ final class Lane<W extends Write<?>> {
           }
           case RECONNECT -> {
             batch.forEach(Write::becomeUncertain);
-            database.logFailure(name, e, session);
+            logFailure(batch, e);
             dropSession();
             if (System.nanoTime() - patienceEnd > 0 || closed) {
               giveUp(batch, e);
@@ -196,10 +199,20 @@ final class Lane<W extends Write<?>> {
     } catch (SQLException e) {
       // If PostgreSQL refused the data again (SPLIT), the caller logs the first error.
       if (SqlErrors.remedy(e) != SqlErrors.Remedy.SPLIT) {
-        database.logFailure(name, e, session);
+        logFailure(List.of(write), e);
       }
       return false;
     }
+  }
+
+  private void logFailure(List<W> batch, SQLException cause) {
+    Level level = Level.WARN;
+    Set<String> calls = new TreeSet<>();
+    for (W write : batch) {
+      level = write.refusedLevel().toInt() > level.toInt() ? write.refusedLevel() : level;
+      calls.add(write.call());
+    }
+    database.logFailure(level, String.join(",", calls), cause, session);
   }
 
   private void splitAfterBug(List<W> batch) throws InterruptedException {

@@ -9,6 +9,7 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.slf4j.event.Level;
 
 /** The number and text of the log lines of a failing database. */
 class DatabaseFailureLogTest {
@@ -33,7 +34,7 @@ class DatabaseFailureLogTest {
   private void failFor(long seconds) {
     for (long second = 0; second < seconds; second++) {
       for (int i = 0; i < 10; i++) {
-        failures.failed("claim", refused(), now);
+        failures.failed(Level.WARN, "claim", refused(), now);
       }
       pass(1);
     }
@@ -72,11 +73,11 @@ class DatabaseFailureLogTest {
     failures.worked(now);
     pass(60);
 
-    failures.failed("lane-0", refused(), opened);
-    failures.failed("lane-1", refused(), during);
+    failures.failed(Level.WARN, "lane-0", refused(), opened);
+    failures.failed(Level.WARN, "lane-1", refused(), during);
     assertThat(log.lines()).hasSize(2);
 
-    failures.failed("lane-1", refused(), now);
+    failures.failed(Level.WARN, "lane-1", refused(), now);
     assertThat(messages()).hasSize(3).endsWith("WARN the database is unavailable");
   }
 
@@ -95,7 +96,7 @@ class DatabaseFailureLogTest {
   void a_flapping_database_logs_at_most_one_line_every_ten_seconds() {
     for (int i = 0; i < 60; i++) {
       pass(1);
-      failures.failed("claim", refused(), now);
+      failures.failed(Level.WARN, "claim", refused(), now);
       pass(1);
       failures.worked(now);
     }
@@ -114,7 +115,7 @@ class DatabaseFailureLogTest {
             "UPDATE kagzi.workflow_runs\n   SET available_at = ?",
             List.of(run));
 
-    failures.failed("Workers.register", refused, now);
+    failures.failed(Level.WARN, "Workers.register", refused, now);
 
     assertThat(log.lines())
         .containsExactly(
@@ -126,8 +127,38 @@ class DatabaseFailureLogTest {
 
   @Test
   void a_conflict_between_transactions_is_not_logged() {
-    failures.failed("lane-0", new SQLException("deadlock", "40P01"), now);
+    failures.failed(Level.WARN, "lane-0", new SQLException("deadlock", "40P01"), now);
 
     assertThat(log.lines()).isEmpty();
+  }
+
+  /** Its sender repeats it, up to 17 times in ten seconds. */
+  @Test
+  void a_statement_that_fails_again_and_again_costs_one_line_a_minute() {
+    UUID worker = UUID.randomUUID();
+    for (int second = 0; second < 150; second++) {
+      failures.failed(Level.ERROR, "Heartbeat", raised(worker), now);
+      failures.failed(Level.WARN, "notify", raised(worker), now);
+      pass(1);
+    }
+
+    assertThat(log.lines().stream().filter(line -> line.startsWith("ERROR")))
+        .containsExactly(line(worker, 1), line(worker, 60), line(worker, 60));
+    assertThat(log.lines().stream().filter(line -> line.startsWith("WARN")))
+        .hasSize(3)
+        .allMatch(line -> line.contains("call=notify"));
+  }
+
+  private static SQLException raised(UUID worker) {
+    return new StatementException(
+        new SQLException("no", "P0001"), "UPDATE kagzi.workers w", List.of(worker));
+  }
+
+  private static String line(UUID worker, int failures) {
+    return "ERROR a statement failed call=Heartbeat ids=["
+        + worker
+        + "] state=P0001 failures="
+        + failures
+        + " message=no statement=UPDATE kagzi.workers w";
   }
 }

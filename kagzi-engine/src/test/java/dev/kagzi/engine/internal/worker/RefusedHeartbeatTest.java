@@ -13,6 +13,8 @@ import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.worker.HeartbeatResult;
 import dev.kagzi.engine.worker.WorkerHeartbeat;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -26,11 +28,14 @@ class RefusedHeartbeatTest extends FamilyTest {
   }
 
   private HeartbeatResult heartbeat(List<Claim> claims) {
-    return await(
-        engine
-            .engine()
-            .workers()
-            .heartbeat(new WorkerHeartbeat(worker, claims, 2, 0, 0, null, 0, 0)));
+    return await(heartbeatAsync(claims));
+  }
+
+  private CompletableFuture<HeartbeatResult> heartbeatAsync(List<Claim> claims) {
+    return engine
+        .engine()
+        .workers()
+        .heartbeat(new WorkerHeartbeat(worker, claims, 2, 0, 0, null, 0, 0));
   }
 
   private void leaveSecondsOnLease(RunId run, int seconds) {
@@ -70,6 +75,30 @@ class RefusedHeartbeatTest extends FamilyTest {
         .asString()
         .startsWith("ERROR the database refused a value call=Heartbeat run=" + bad.runId())
         .contains("state=22008", "statement=SELECT n.worker_id, n.run_id", "out of range");
+  }
+
+  /** Not the data: a failing trigger, missing rights, a bug. The journal repeats the heartbeat. */
+  @Test
+  void a_heartbeat_that_fails_for_another_reason_is_an_error_with_worker_and_statement() {
+    database.execute(
+        """
+        CREATE FUNCTION kagzi.reject() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN RAISE EXCEPTION 'no' USING ERRCODE = 'P0001'; END $$;
+        CREATE TRIGGER reject BEFORE UPDATE ON kagzi.workers EXECUTE FUNCTION kagzi.reject()
+        """);
+    CompletableFuture<HeartbeatResult> beat = heartbeatAsync(List.of());
+    try {
+      Awaitility.await().until(() -> !log.lines().isEmpty());
+    } finally {
+      database.execute("DROP TRIGGER reject ON kagzi.workers; DROP FUNCTION kagzi.reject()");
+    }
+
+    assertThat(await(beat).lost()).isEmpty();
+    assertThat(log.lines())
+        .singleElement()
+        .asString()
+        .startsWith("ERROR a statement failed call=Heartbeat ids=[" + worker + "] state=P0001")
+        .contains("failures=1", "message=no", "statement=UPDATE kagzi.workers w");
   }
 
   @Test
