@@ -8,6 +8,7 @@ import static dev.kagzi.engine.TestEngine.failed;
 import static dev.kagzi.engine.TestEngine.payload;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kagzi.engine.CapturedLog;
 import dev.kagzi.engine.EngineConfig;
 import dev.kagzi.engine.Holds;
 import dev.kagzi.engine.Stored;
@@ -138,6 +139,7 @@ class BufferedSlotTest {
     nextDay();
     Task first = engine.claimOne(worker);
     nextDay();
+    Instant slot = view(schedule).waitingSlot();
     database.execute(
         """
         INSERT INTO kagzi.workflow_runs
@@ -146,10 +148,16 @@ class BufferedSlotTest {
         VALUES ('%s', 'default', 'schedule:%s:%s', 'q', 'foreign', 'CLIENT', 'PENDING',
                 kagzi.clock(), kagzi.clock())
         """
-            .formatted(RunId.next(), schedule.id(), view(schedule).waitingSlot()));
+            .formatted(RunId.next(), schedule.id(), slot));
 
-    engine.report(done(first.claim(), "1"));
+    try (CapturedLog log = CapturedLog.of(FireRuns.class)) {
+      engine.report(done(first.claim(), "1"));
 
+      assertThat(log.lines())
+          .containsExactly(
+              "WARN a slot made no run: another run that is active has its external id"
+                  + " schedule=%1$s external_id=schedule:%1$s:%2$s".formatted(schedule.id(), slot));
+    }
     assertThat(runs(schedule)).containsExactly("0 COMPLETED");
     assertThat(view(schedule).waitingSlot()).isNull();
     assertThat(view(schedule).missedRuns()).isEqualTo(1);

@@ -5,6 +5,7 @@ import static dev.kagzi.engine.TestEngine.payload;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kagzi.engine.CapturedLog;
 import dev.kagzi.engine.Stored;
 import dev.kagzi.engine.TestClock;
 import dev.kagzi.engine.TestDatabase;
@@ -345,10 +346,15 @@ class ScheduleFirerTest {
     take(schedule, first.plusSeconds(60));
     clock.at(first.plusSeconds(120));
 
-    firer.fireDue(() -> {});
-    ScheduleView fired = view(schedule);
-    ScheduleStarts.Backfilled whileTaken =
-        starts.backfill(NAMESPACE, schedule.id(), first, first.plusSeconds(120), null);
+    ScheduleView fired;
+    ScheduleStarts.Backfilled whileTaken;
+    List<String> lines;
+    try (CapturedLog log = CapturedLog.of(FireRuns.class)) {
+      firer.fireDue(() -> {});
+      fired = view(schedule);
+      whileTaken = starts.backfill(NAMESPACE, schedule.id(), first, first.plusSeconds(120), null);
+      lines = log.lines();
+    }
     database.execute("DELETE FROM kagzi.workflow_runs WHERE workflow_type = 'foreign'");
     ScheduleStarts.Backfilled free =
         starts.backfill(NAMESPACE, schedule.id(), first, first.plusSeconds(120), null);
@@ -358,6 +364,13 @@ class ScheduleFirerTest {
     assertThat(whileTaken).isEqualTo(new ScheduleStarts.Backfilled(0, 1, 1));
     assertThat(free).isEqualTo(new ScheduleStarts.Backfilled(1, 1, 0));
     assertThat(slots(schedule)).hasSize(3);
+    assertThat(lines)
+        .as("one for the round and one for the back-fill")
+        .hasSize(2)
+        .containsOnly(
+            "WARN a slot made no run: another run that is active has its external id"
+                + " schedule=%1$s external_id=schedule:%1$s:%2$s"
+                    .formatted(schedule.id(), first.plusSeconds(60)));
   }
 
   @Test
