@@ -64,8 +64,8 @@ class Stop extends Error {} // somebody else continues the run, or it continues 
 class StepFailed extends Error {} // the step has failed and is not tried again
 const encode = (value) => ({ data: Buffer.from(JSON.stringify(value ?? null)) });
 const decode = (payload) => payload?.data?.length ? JSON.parse(payload.data) : null;
-const detail = (error) => ({ message: String(error.message ?? error).slice(0, 1000), // as a replay sees it
-  non_retryable: !!error.nonRetryable || error.code === code.INVALID_ARGUMENT }); // such as a result too large
+const detail = (e) => ({ message: `${Buffer.from(String(e.message ?? e).slice(0, 1000))}`, // as a replay sees it
+  non_retryable: !!e.nonRetryable || e.code === code.INVALID_ARGUMENT }); // such as a result too large
 
 async function execute({ run_id, epoch, workflow_type, input }, signal) {
   const report = (method, what) => call(method, { namespace, run_id, epoch, ...what }).catch((error) => {

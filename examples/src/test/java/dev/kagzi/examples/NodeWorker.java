@@ -72,6 +72,11 @@ final class NodeWorker implements AutoCloseable {
     Files.createFile(HOME.resolve("installed"));
   }
 
+  /** Returns what a script prints. */
+  static String evaluate(String script) throws Exception {
+    return command(Path.of("."), 30, "node", "--eval", script);
+  }
+
   private static void unavailable(String why) {
     if ("true".equals(System.getenv("CI"))) {
       fail(why);

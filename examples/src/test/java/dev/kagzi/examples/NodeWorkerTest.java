@@ -22,6 +22,7 @@ import io.grpc.ManagedChannel;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.file.Files;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -145,6 +146,26 @@ class NodeWorkerTest {
           .isEqualTo("refund vase: ship answered 404");
     }
     assertThat(shop.calls()).containsExactly("charge", "ship", "refund", "refund");
+  }
+
+  /** The code receives what is sent, and a replay receives it as UTF-8: no half of a character. */
+  @Test
+  void a_message_that_is_cut_within_a_character_is_the_same_in_a_replay() throws Exception {
+    String worker = Files.readString(NodeWorker.SOURCES.resolve("worker.mjs"));
+    int begin = worker.indexOf("const detail = ");
+    String detail = worker.substring(begin, worker.indexOf("\n\n", begin));
+
+    String printed =
+        NodeWorker.evaluate(
+            detail
+                + """
+
+                const code = { INVALID_ARGUMENT: 3 };
+                const { message } = detail(new Error('x'.repeat(999) + String.fromCodePoint(128666)));
+                console.log(message.length, message === Buffer.from(message).toString());
+                """);
+
+    assertThat(printed).isEqualTo("1000 true\n");
   }
 
   @Test

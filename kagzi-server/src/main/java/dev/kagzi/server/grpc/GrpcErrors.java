@@ -137,8 +137,13 @@ final class GrpcErrors {
     return cause;
   }
 
+  /** Never cuts within a surrogate pair: half of one cannot be sent. */
   private static String shorten(String text, int lengthMax) {
-    return text.length() <= lengthMax ? text : text.substring(0, lengthMax) + "…";
+    if (text.length() <= lengthMax) {
+      return text;
+    }
+    boolean cutsPair = Character.isHighSurrogate(text.charAt(lengthMax - 1));
+    return text.substring(0, cutsPair ? lengthMax - 1 : lengthMax) + "…";
   }
 
   /** A reason has the name of its gRPC status. */
