@@ -3,9 +3,10 @@ package dev.kagzi.engine.retry;
 import java.util.random.RandomGenerator;
 
 /**
- * Back-off and limit for runs whose workers crash or become stale. Each take-over counts as a crash. A recorded
- * step, a park, a retry and a resume of the run reset the count. The first take-over is immediate.
- * Later ones are delayed, so that a run cannot crash all workers at once. Above the limit it fails.
+ * Back-off and limit for runs whose workers crash or become stale. Each take-over counts as a
+ * crash. A recorded step, a park, a retry and a resume of the run reset the count. The first
+ * take-over is immediate. Later ones are delayed, so that a run cannot crash all workers at once.
+ * Above the limit it fails.
  *
  * @param delayFirstMs delay before the second take-over in a row; doubled for each later one
  * @param delayMaxMs upper bound of the delay

@@ -73,7 +73,7 @@ final class Transitions {
   private static boolean isHeldBySender(RunRow row, ReportWrite write) {
     Caller caller = write.caller();
     Claim claim = write.report().claim();
-    return (caller == null ? row.fence(claim) : caller.fence(row, claim)) == RunRow.Fence.HELD;
+    return (caller == null ? row.fence(claim) : row.fence(claim, caller)) == RunRow.Fence.HELD;
   }
 
   private ReportResult resultOf(RunRow row, ReportWrite write) {

@@ -39,9 +39,7 @@ class ProtoMapperTest {
   void a_running_run_is_not_blocked() {
     assertThat(
             failureOf(
-                pending()
-                    .setBlockedBy(BLOCKED)
-                    .setStatus(WorkflowStatus.WORKFLOW_STATUS_RUNNING)))
+                pending().setBlockedBy(BLOCKED).setStatus(WorkflowStatus.WORKFLOW_STATUS_RUNNING)))
         .isEmpty();
   }
 
