@@ -276,7 +276,8 @@ record StepTransitions(
       }
       case RetryDecision.RetryAfter(long delayMs) -> {
         long dueUs = row.nowUs() + delayMs * US_PER_MS;
-        batch.add(failed.dueUs(dueUs).row());
+        // The policy is stored, so that an explanation can name the number of retries.
+        batch.add(failed.dueUs(dueUs).retryPolicy(RetryPolicyJson.encode(policy)).row());
         boolean kept = r.keepClaim() || (waitsInPlace && delayMs < rules.shortWaitMs());
         if (!kept) {
           mutations.park(row, RunStatus.PENDING, dueUs, List.of(), false);
