@@ -37,6 +37,7 @@ import dev.kagzi.engine.internal.transition.RunWriter;
 import dev.kagzi.engine.namespace.Namespaces;
 import dev.kagzi.engine.query.Health;
 import dev.kagzi.engine.query.Queries;
+import dev.kagzi.engine.query.QueryRules;
 import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.run.DefaultVersions;
 import dev.kagzi.engine.run.Report;
@@ -203,7 +204,15 @@ public final class Engine implements AutoCloseable {
     Health.Rules healthRules =
         new Health.Rules(
             2 * config.workers().heartbeat().toMillis(), config.workers().stale().toMillis());
-    return new Queries(database, config.limits(), healthRules, config.workers().lease().toMillis());
+    return new Queries(
+        database,
+        config.limits(),
+        new QueryRules(
+            healthRules,
+            config.workers().lease().toMillis(),
+            config.dispatch().firstLease().toMillis(),
+            config.rules().crashes().limit(),
+            config.rules().defaultPolicy()));
   }
 
   private Runs createRuns(EngineConfig config, StartChecks startChecks) {

@@ -147,6 +147,9 @@ class InfiniteTimesTest extends FamilyTest {
     all.put("failed late", () -> engine.report(failed(former, "1")));
     all.put("released late", () -> engine.report(new Report.Released(former, 0, null)));
     all.put("get", () -> engine.run(parent));
+    all.put("explain", () -> e.queries().explain(NAMESPACE, parent));
+    all.put("explain running", () -> e.queries().explain(NAMESPACE, held.runId()));
+    all.put("explain schedule", () -> e.queries().explain(NAMESPACE, schedule));
     all.put("list", () -> e.queries().runs(ALL_RUNS, PageSpec.FIRST));
     all.put("stats", () -> e.queries().stats(NAMESPACE));
     all.put("depth", () -> e.queries().depth(NAMESPACE, queue));

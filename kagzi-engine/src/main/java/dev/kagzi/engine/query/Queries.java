@@ -21,17 +21,12 @@ import org.jspecify.annotations.Nullable;
 public final class Queries {
   private final Database database;
   private final Limits limits;
-  private final Health.Rules rules;
-  private final long leaseMs;
+  private final QueryRules rules;
 
-  /**
-   * @param leaseMs maximum length of a lease, unless its run sets another
-   */
-  public Queries(Database database, Limits limits, Health.Rules rules, long leaseMs) {
+  public Queries(Database database, Limits limits, QueryRules rules) {
     this.database = database;
     this.limits = limits;
     this.rules = rules;
-    this.leaseMs = leaseMs;
   }
 
   /** Returns a run with its whole payloads. */
@@ -71,6 +66,25 @@ public final class Queries {
     return database.readForUser(session -> new RunQueries(session).page(filter, page));
   }
 
+  /**
+   * Explains why a run does not continue, or what it is doing. The id may also be that of a
+   * schedule. If the database does not answer, the explanation says so.
+   */
+  public Explanation explain(String namespace, RunId id) {
+    limits.checkName("namespace", namespace);
+    try {
+      return database
+          .readForUser(session -> new WaitQueries(session, rules).find(namespace, id))
+          .map(facts -> WaitCauses.explain(facts, rules))
+          .orElseThrow(() -> Refusal.notFound("run", id));
+    } catch (Refusal refusal) {
+      if (refusal.reason() != Refusal.Reason.UNAVAILABLE) {
+        throw refusal;
+      }
+      return Explanation.databaseAway(String.valueOf(refusal.getMessage()));
+    }
+  }
+
   /** Lists all attempts of the steps of a run, in the order in which they began. */
   public Page<StepView> steps(
       String namespace, RunId run, @Nullable String stepName, PageSpec page) {
@@ -97,7 +111,8 @@ public final class Queries {
     limits.checkName("namespace", namespace);
     limits.checkOptionalName("task_queue", queue);
     WorkerQueries.Filter filter = new WorkerQueries.Filter(namespace, queue, status);
-    return database.readForUser(session -> new WorkerQueries(session, leaseMs).page(filter, page));
+    return database.readForUser(
+        session -> new WorkerQueries(session, rules.leaseMs()).page(filter, page));
   }
 
   /**
@@ -108,7 +123,7 @@ public final class Queries {
   public WorkerView worker(@Nullable String namespace, WorkerId id) {
     limits.checkOptionalName("namespace", namespace);
     return database
-        .readForUser(session -> new WorkerQueries(session, leaseMs).find(id))
+        .readForUser(session -> new WorkerQueries(session, rules.leaseMs()).find(id))
         .filter(worker -> namespace == null || worker.namespace().equals(namespace))
         .orElseThrow(() -> Refusal.notFound("worker", id));
   }
@@ -116,7 +131,8 @@ public final class Queries {
   /** Lists the status changes of a worker with their reasons, latest first. */
   public Page<WorkerEvent> workerEvents(@Nullable String namespace, WorkerId id, PageSpec page) {
     WorkerId known = worker(namespace, id).workerId();
-    return database.readForUser(session -> new WorkerQueries(session, leaseMs).events(known, page));
+    return database.readForUser(
+        session -> new WorkerQueries(session, rules.leaseMs()).events(known, page));
   }
 
   public Stats stats(@Nullable String namespace) {
@@ -144,7 +160,7 @@ public final class Queries {
     try {
       return database.read(
           session -> {
-            HealthQueries queries = new HealthQueries(session, rules);
+            HealthQueries queries = new HealthQueries(session, rules.health());
             List<Health.Worker> alive = queries.oldestHeartbeats(namespace);
             long latencyMs = sinceMs(began);
             List<Health.Worker> dead = queries.dead(namespace);

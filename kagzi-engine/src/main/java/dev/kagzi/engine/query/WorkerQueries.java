@@ -33,9 +33,9 @@ final class WorkerQueries {
         FROM kagzi.workers w""";
 
   /**
-   * Counts the runs that the workers of one queue hold. Only runs with a lease of their own have an
-   * index by worker. Other leases end within a known time, so the claim index finds their runs,
-   * version by version. If a lease has ended and no other worker has claimed the run, its holder
+   * Counts the runs that the workers of one queue hold, by type. Only runs with a lease of their own
+   * have an index by worker. Other leases end within a known time, so the claim index finds their
+   * runs, version by version. If a lease has ended and no other worker has claimed the run, its holder
    * still executes it; such runs are searched among a limited number of due runs.
    */
   private static final String HELD_SQL =
@@ -54,11 +54,13 @@ final class WorkerQueries {
                     AND r.version > v.version)
           FROM v
          WHERE v.version IS NOT NULL)
-      SELECT h.locked_by, count(*)::int AS runs
-        FROM (SELECT r.locked_by
+      SELECT h.locked_by, h.workflow_type, count(*)::int AS runs,
+             max(h.claimed_at) AS last_claim_at
+        FROM (SELECT r.locked_by, r.workflow_type, r.claimed_at
                 FROM v
                CROSS JOIN LATERAL (
-                     SELECT w.locked_by
+                     SELECT w.locked_by, w.workflow_type,
+                            coalesce(w.claimed_at, w.created_at) AS claimed_at
                        FROM kagzi.workflow_runs w
                       WHERE w.namespace = ? AND w.task_queue = ?
                         AND w.workflow_type = v.workflow_type AND w.version = v.version
@@ -69,10 +71,11 @@ final class WorkerQueries {
                         AND w.heartbeat_timeout_ms IS NULL) AS r
                WHERE v.version IS NOT NULL AND r.locked_by = ANY (?::uuid[])
               UNION ALL
-              SELECT r.locked_by
+              SELECT r.locked_by, v.workflow_type, r.claimed_at
                 FROM v
                CROSS JOIN LATERAL (
-                     SELECT w.locked_by, w.status, w.heartbeat_timeout_ms
+                     SELECT w.locked_by, w.status, w.heartbeat_timeout_ms,
+                            coalesce(w.claimed_at, w.created_at) AS claimed_at
                        FROM kagzi.workflow_runs w
                       WHERE w.namespace = ? AND w.task_queue = ?
                         AND w.workflow_type = v.workflow_type AND w.version = v.version
@@ -83,13 +86,13 @@ final class WorkerQueries {
                WHERE v.version IS NOT NULL AND r.status = 'RUNNING'
                  AND r.heartbeat_timeout_ms IS NULL AND r.locked_by = ANY (?::uuid[])
               UNION ALL
-              SELECT w.locked_by
+              SELECT w.locked_by, w.workflow_type, coalesce(w.claimed_at, w.created_at)
                 FROM kagzi.workflow_runs w
                WHERE w.locked_by = ANY (?::uuid[])
                  AND w.heartbeat_timeout_ms IS NOT NULL
                  AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
                  AND w.status = 'RUNNING') AS h
-       GROUP BY h.locked_by
+       GROUP BY h.locked_by, h.workflow_type
       """;
 
   private final Session session;
@@ -107,6 +110,23 @@ final class WorkerQueries {
             .bind(id.value())
             .list(WorkerQueries::row);
     return counted(found).stream().findFirst();
+  }
+
+  /** Finds a registration; does not count the runs that the worker holds. */
+  Optional<WorkerView> registered(WorkerId id) throws SQLException {
+    return session
+        .query(COLUMNS + "\n WHERE w.worker_id = ?")
+        .bind(id.value())
+        .first(WorkerQueries::view);
+  }
+
+  /** The workers of a queue that are not offline; their runs are not counted. */
+  static SqlBuilder present(String namespace, String queue, int rowsMax) {
+    return new SqlBuilder()
+        .add(COLUMNS)
+        .add(" WHERE w.namespace = ? AND w.task_queue = ?", namespace, queue)
+        .add("   AND w.status <> 'OFFLINE'")
+        .add(" ORDER BY w.registered_at, w.worker_id LIMIT ?", rowsMax);
   }
 
   /** A row, and whether the worker itself reports its active count. */
@@ -136,7 +156,10 @@ final class WorkerQueries {
     for (Map.Entry<SearchScope, List<WorkerId>> scope : scopes.entrySet()) {
       held(scope.getKey(), scope.getValue(), leaseMs)
           .on(session)
-          .list(row -> held.put(new WorkerId(row.uuid("locked_by")), row.integer("runs")));
+          .list(
+              row ->
+                  held.merge(
+                      new WorkerId(row.uuid("locked_by")), row.integer("runs"), Integer::sum));
     }
     return workers.stream()
         .map(
@@ -304,7 +327,7 @@ final class WorkerQueries {
     return new Registered(view(row), row.bool("sends_count"));
   }
 
-  private static WorkerView view(Row row) throws SQLException {
+  static WorkerView view(Row row) throws SQLException {
     return new WorkerView(
         new WorkerId(row.uuid("worker_id")),
         row.text("namespace"),

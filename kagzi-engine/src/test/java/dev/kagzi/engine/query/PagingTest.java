@@ -8,6 +8,7 @@ import dev.kagzi.engine.internal.value.Uuids;
 import dev.kagzi.engine.page.Page;
 import dev.kagzi.engine.page.PageSpec;
 import dev.kagzi.engine.page.Walk;
+import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
@@ -40,7 +41,10 @@ class PagingTest {
   private final Rows rows = new Rows(database);
   private final String namespace = "ns-" + UUID.randomUUID();
   private final Queries queries =
-      new Queries(database.open(), Limits.DEFAULT, new Health.Rules(6_000, 10_000), 60_000);
+      new Queries(
+          database.open(),
+          Limits.DEFAULT,
+          new QueryRules(new Health.Rules(6_000, 10_000), 60_000, 6_000, 10, RetryPolicy.DEFAULT));
 
   @Test
   void runs_of_one_microsecond_are_neither_lost_nor_repeated() {

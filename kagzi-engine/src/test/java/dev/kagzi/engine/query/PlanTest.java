@@ -76,10 +76,17 @@ class PlanTest {
         FROM generate_series(%d, %d) i
       """;
 
+  private static final String MESSAGES =
+      """
+      INSERT INTO kagzi.run_messages (to_run, step_id, what, created_at)
+      SELECT md5(i::text)::uuid, 'child', 'COMPLETED', now()
+        FROM generate_series(%d, %d) i
+      """;
+
   @BeforeAll
   static void fill() {
     // In several statements: a writer's connection has a statement timeout.
-    for (String sql : List.of(RUNS, PAYLOADS, STEPS, WORKERS)) {
+    for (String sql : List.of(RUNS, PAYLOADS, STEPS, WORKERS, MESSAGES)) {
       for (int from = 1; from < 100_000; from += 10_000) {
         database.execute(sql.formatted(from, from + 9_999));
       }
@@ -281,6 +288,58 @@ class PlanTest {
                 60_000))
         .contains("workflow_runs_claim")
         .contains("workflow_runs_own_lease");
+  }
+
+  @Test
+  void an_explanation_uses_indexes_however_large_the_tables_are() {
+    RunId run = RunId.next();
+    assertThat(plan(WaitQueries.run("big", run)))
+        .contains("workflow_runs_pkey", "run_messages_pkey")
+        .doesNotContain("Seq Scan on workflow_runs");
+    for (RunId steps : List.of(LONG_RUN, run)) {
+      assertPlan(WaitQueries.steps(steps)).contains("step_runs_pkey");
+      assertPlan(WaitQueries.last(steps)).contains("step_runs_pkey");
+    }
+    assertPlan(WaitQueries.children(new UUID[] {UUID.randomUUID(), UUID.randomUUID()}))
+        .contains("workflow_runs_pkey");
+    assertPlan(WaitQueries.openOf(run)).contains("workflow_runs_schedule_open");
+  }
+
+  @Test
+  void the_queue_of_a_due_run_is_read_by_indexes() {
+    for (String namespace : List.of("big", "small", "nobody")) {
+      assertPlan(WorkerQueries.present(namespace, "q2", 1_000)).contains("workers_");
+      assertPlan(WaitQueries.elsewhere(due(namespace))).contains("workers_");
+      assertPlan(WaitQueries.ahead(due(namespace))).contains("workflow_runs_claim");
+    }
+  }
+
+  private static WaitFacts.Run due(String namespace) {
+    return new WaitFacts.Run(
+        namespace,
+        true,
+        RunId.next(),
+        "q1",
+        "t1",
+        "",
+        RunStatus.PENDING,
+        Instant.EPOCH,
+        null,
+        0,
+        null,
+        null,
+        null,
+        Instant.parse("2026-01-10T00:00:00Z"),
+        List.of(),
+        false,
+        1,
+        0,
+        null,
+        null,
+        null,
+        null,
+        null,
+        null);
   }
 
   /** Executed at each health check: neither old workers nor old runs may make it slow. */

@@ -7,6 +7,7 @@ import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.page.Page;
 import dev.kagzi.engine.page.PageSpec;
 import dev.kagzi.engine.page.Walk;
+import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.value.ErrorCode;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Limits;
@@ -40,7 +41,10 @@ class QueriesTest {
   private final Rows rows = new Rows(database);
   private final String namespace = "ns-" + UUID.randomUUID();
   private final Queries queries =
-      new Queries(database.open(), Limits.DEFAULT, new Health.Rules(6_000, 10_000), 60_000);
+      new Queries(
+          database.open(),
+          Limits.DEFAULT,
+          new QueryRules(new Health.Rules(6_000, 10_000), 60_000, 6_000, 10, RetryPolicy.DEFAULT));
 
   @Test
   void a_run_shows_everything_that_is_stored_of_it() {

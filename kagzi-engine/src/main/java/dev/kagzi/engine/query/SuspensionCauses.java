@@ -1,0 +1,149 @@
+package dev.kagzi.engine.query;
+
+import dev.kagzi.engine.query.WaitCause.Code;
+import dev.kagzi.engine.query.WaitCause.Ref;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.StepKind;
+import dev.kagzi.engine.value.StepStatus;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/** What the code of a run waits for: times, retries of steps, children; alone or in branches. */
+final class SuspensionCauses {
+  private final WaitFacts facts;
+  private final WaitFacts.Run run;
+  private final WaitText text;
+  private final List<WaitFacts.Step> sleeps;
+  private final List<WaitFacts.Step> retried;
+  private final List<WaitFacts.Step> children;
+
+  SuspensionCauses(WaitFacts facts) {
+    this.facts = facts;
+    this.run = facts.run();
+    this.text = new WaitText(facts.now());
+    this.sleeps = waiting().filter(step -> step.kind() == StepKind.SLEEP && isOpen(step)).toList();
+    this.retried = waiting().filter(step -> step.status() == StepStatus.FAILED).toList();
+    this.children = facts.steps().stream().filter(this::isAwaitedChild).toList();
+  }
+
+  /** The steps that wait for a time in the future. */
+  private Stream<WaitFacts.Step> waiting() {
+    return facts.steps().stream()
+        .filter(step -> step.dueAt() != null && step.dueAt().isAfter(facts.now()));
+  }
+
+  private static boolean isOpen(WaitFacts.Step step) {
+    return step.status() == StepStatus.RUNNING || step.status() == StepStatus.PENDING;
+  }
+
+  /** A suspended run names the children that it waits for; a running one may wait for any. */
+  private boolean isAwaitedChild(WaitFacts.Step step) {
+    return step.kind() == StepKind.CHILD_WORKFLOW
+        && isOpen(step)
+        && (run.status() == RunStatus.RUNNING || run.waitsFor().contains(step.ref().stepKey()));
+  }
+
+  List<WaitCause> all() {
+    List<WaitCause> causes = new ArrayList<>();
+    Set<String> branches = branches();
+    if (branches.size() > 1) {
+      causes.add(branched(branches));
+    }
+    if (!children.isEmpty()) {
+      causes.add(awaited());
+    }
+    causes.addAll(retries());
+    sleeps.stream().limit(WaitText.NAMED_MAX).map(this::slept).forEach(causes::add);
+    return causes;
+  }
+
+  /** The branches in which something waits; empty is the code outside of branches. */
+  private Set<String> branches() {
+    Set<String> branches = new LinkedHashSet<>();
+    Stream.of(children, retried, sleeps)
+        .flatMap(List::stream)
+        .map(step -> step.ref().stepKey())
+        .forEach(key -> branches.add(key.substring(0, Math.max(0, key.lastIndexOf('/')))));
+    return branches;
+  }
+
+  private WaitCause branched(Set<String> branches) {
+    List<String> names =
+        branches.stream().map(name -> name.isEmpty() ? "the main code" : name).sorted().toList();
+    return WaitCause.of(
+        Code.BRANCHES,
+        null,
+        "%d branches wait, each for its own cause: %s. The causes follow; the name of a step begins with its branch."
+            .formatted(branches.size(), WaitText.list(names)),
+        Ref.run(run.runId()));
+  }
+
+  private WaitCause awaited() {
+    List<Ref> refs = new ArrayList<>();
+    List<String> names = new ArrayList<>();
+    for (WaitFacts.Step step : children.subList(0, Math.min(children.size(), WaitText.NAMED_MAX))) {
+      RunId child = step.child();
+      if (child != null) {
+        refs.add(Ref.run(child));
+      }
+      names.add(named(step));
+    }
+    int all = Math.max(children.size(), run.waitsFor().size());
+    String one = children.size() == 1 ? "child run" : all + " child runs";
+    String which =
+        run.status() == RunStatus.RUNNING
+            ? "Open child runs, which the code may wait for: "
+            : "The run waits for %s%s: "
+                .formatted(all > 1 && !run.waitsForAll() ? "the first of " : "", one);
+    return new WaitCause(
+        Code.CHILDREN,
+        which
+            + WaitText.list(names, all)
+            + ". `kagzi workflow why CHILD` explains a child that does not end.",
+        refs,
+        null);
+  }
+
+  private String named(WaitFacts.Step step) {
+    RunId id = step.child();
+    WaitFacts.Child child = id == null ? null : facts.children().get(id);
+    String state =
+        child == null ? "not found: it was deleted" : child.type() + ", " + child.status();
+    return "%s (step %s, %s)".formatted(id, step.ref().stepKey(), state);
+  }
+
+  List<WaitCause> retries() {
+    return retried.stream().limit(WaitText.NAMED_MAX).map(this::retried).toList();
+  }
+
+  private WaitCause retried(WaitFacts.Step step) {
+    Instant due = step.dueAt() == null ? facts.now() : step.dueAt();
+    String error = step.error() == null ? "" : ": " + WaitText.error(step.error());
+    return WaitCause.of(
+        Code.STEP_RETRY,
+        due,
+        "Retry %s of step %s is at %s, after attempt %d failed%s."
+            .formatted(
+                WaitCauses.ofMax(step.failures(), step.policy()),
+                step.ref().stepKey(),
+                text.at(due),
+                step.ref().attempt(),
+                error),
+        Ref.step(step.ref()));
+  }
+
+  private WaitCause slept(WaitFacts.Step step) {
+    Instant due = step.dueAt() == null ? facts.now() : step.dueAt();
+    return WaitCause.of(
+        Code.SLEEPING,
+        due,
+        "Sleep %s ends at %s; it began at %s."
+            .formatted(step.ref().stepKey(), text.at(due), text.at(step.beganAt())),
+        Ref.step(step.ref()));
+  }
+}

@@ -1,0 +1,258 @@
+package dev.kagzi.engine.query;
+
+import dev.kagzi.engine.query.WaitCause.Code;
+import dev.kagzi.engine.query.WaitCause.Ref;
+import dev.kagzi.engine.retry.RetryPolicy;
+import dev.kagzi.engine.value.RunStatus;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides why a run does not continue. A pure function of the facts: it reads no database and no
+ * clock.
+ */
+final class WaitCauses {
+  /** A message is delivered at once. A chore redelivers one that is older than this. */
+  private static final Duration MESSAGE_LATE = Duration.ofSeconds(2);
+
+  private final WaitFacts facts;
+  private final WaitFacts.Run run;
+  private final QueryRules rules;
+  private final WaitText text;
+  private final List<WaitCause> causes = new ArrayList<>();
+
+  private WaitCauses(WaitFacts facts, QueryRules rules) {
+    this.facts = facts;
+    this.run = facts.run();
+    this.rules = rules;
+    this.text = new WaitText(facts.now());
+  }
+
+  static Explanation explain(WaitFacts facts, QueryRules rules) {
+    WaitCauses decision = new WaitCauses(facts, rules);
+    decision.decide();
+    return new Explanation(facts.run().status(), decision.causes);
+  }
+
+  private void decide() {
+    WaitFacts.Template template = run.template();
+    if (run.status().isFinal()) {
+      causes.add(ended());
+    } else if (template != null) {
+      causes.addAll(new ScheduleCauses(facts, template).all());
+    } else {
+      addLateMessage();
+      addPassedDeadline();
+      if (run.status() == RunStatus.RUNNING) {
+        addRunning();
+      } else {
+        addWaiting();
+      }
+    }
+  }
+
+  private WaitCause ended() {
+    Instant at = run.finishedAt();
+    String when = at == null ? "" : " at " + text.at(at);
+    String error = run.error() == null ? "" : ": " + WaitText.error(run.error());
+    String next =
+        switch (run.status()) {
+          case FAILED, TIMED_OUT ->
+              (" `kagzi workflow resume %s` continues it where it stopped, `kagzi workflow retry"
+                      + " %<s` starts it again.")
+                  .formatted(run.runId());
+          case CANCELLED -> " `kagzi workflow retry " + run.runId() + "` starts it again.";
+          default -> "";
+        };
+    return WaitCause.of(
+        Code.ENDED,
+        at,
+        "The run ended as %s%s%s.%s".formatted(run.status(), when, error, next),
+        Ref.run(run.runId()));
+  }
+
+  private void addLateMessage() {
+    Instant at = run.messageAt();
+    if (at != null && at.plus(MESSAGE_LATE).isBefore(facts.now())) {
+      causes.add(
+          WaitCause.of(
+              Code.MESSAGE_PENDING,
+              at,
+              ("The end of a child, or the cancel of its parent, has not reached the run %s. A"
+                      + " server delivers such messages every few seconds; if this stays, check that"
+                      + " a server runs, and its log.")
+                  .formatted(text.since(at)),
+              Ref.run(run.runId())));
+    }
+  }
+
+  private void addPassedDeadline() {
+    Instant deadline = run.deadlineAt();
+    if (deadline != null && !deadline.isAfter(facts.now())) {
+      causes.add(
+          WaitCause.of(
+              Code.DEADLINE_PASSED,
+              deadline,
+              ("The deadline of the run passed at %s. No worker receives it any more; a server ends"
+                      + " it as TIMED_OUT within a few seconds.")
+                  .formatted(text.at(deadline)),
+              Ref.run(run.runId())));
+    }
+  }
+
+  /** A run whose lease has ended also waits for a worker that takes it over. */
+  private void addRunning() {
+    causes.addAll(new RunningCauses(facts, rules).all());
+    if (facts.isDue()) {
+      addDisabledNamespace();
+      causes.addAll(dispatch());
+    }
+  }
+
+  private void addWaiting() {
+    addDisabledNamespace();
+    boolean isBlocked = run.blockedBy() != null && run.status() == RunStatus.PENDING;
+    if (isBlocked) {
+      causes.add(blocked());
+    }
+    if (facts.isDue()) {
+      causes.addAll(dispatch());
+    } else if (run.status() == RunStatus.SLEEPING) {
+      causes.addAll(suspensions());
+    } else if (!isBlocked) {
+      addDelay();
+    }
+  }
+
+  private List<WaitCause> dispatch() {
+    WaitFacts.Queue queue = facts.queue();
+    return queue == null ? List.of() : new DispatchCauses(facts, queue, rules).all();
+  }
+
+  private List<WaitCause> suspensions() {
+    List<WaitCause> found = new SuspensionCauses(facts).all();
+    if (!found.isEmpty()) {
+      return found;
+    }
+    Instant due = run.availableAt();
+    return List.of(
+        due == null || due.equals(Instant.MAX)
+            ? WaitCause.of(
+                Code.CHILDREN,
+                null,
+                "The run waits for the end of: %s."
+                    .formatted(
+                        run.waitsFor().isEmpty()
+                            ? "child runs"
+                            : "steps " + WaitText.list(run.waitsFor())),
+                Ref.run(run.runId()))
+            : WaitCause.of(
+                Code.SLEEPING,
+                due,
+                "The run sleeps until %s.".formatted(text.at(due)),
+                Ref.run(run.runId())));
+  }
+
+  private void addDisabledNamespace() {
+    if (!run.isNamespaceEnabled()) {
+      causes.add(disabled(run.namespace()));
+    }
+  }
+
+  static WaitCause disabled(String namespace) {
+    return WaitCause.of(
+        Code.NAMESPACE_DISABLED,
+        null,
+        ("Namespace %s is disabled, so none of its runs is handed to a worker. `kagzi namespace"
+                + " enable %<s` enables it.")
+            .formatted(namespace),
+        Ref.namespace(namespace));
+  }
+
+  private WaitCause blocked() {
+    Instant due = run.availableAt();
+    String again =
+        due == null || facts.isDue()
+            ? "It is handed out again now"
+            : "The next try is at " + text.at(due);
+    String why = run.blockedBy() == null ? "" : WaitText.error(run.blockedBy());
+    return WaitCause.of(
+        Code.BLOCKED,
+        due,
+        ("The code of its worker does not match what is recorded of the run: %s. %s; it stays"
+                + " blocked until a worker has matching code.")
+            .formatted(why, again),
+        Ref.run(run.runId()),
+        Ref.queue(run.taskQueue()));
+  }
+
+  /** Why a PENDING run is not due yet. */
+  private void addDelay() {
+    Instant due = run.availableAt();
+    List<WaitCause> retries = new SuspensionCauses(facts).retries();
+    if (due == null) {
+      causes.addAll(retries);
+    } else if (run.crashes() > 0 && !isTimeOfRetry(due)) {
+      causes.add(crashed(due));
+      causes.addAll(retries);
+    } else if (!retries.isEmpty()) {
+      causes.addAll(retries);
+    } else {
+      causes.add(delayed(due));
+    }
+  }
+
+  private boolean isTimeOfRetry(Instant due) {
+    return facts.steps().stream().anyMatch(step -> due.equals(step.dueAt()));
+  }
+
+  private WaitCause crashed(Instant due) {
+    return WaitCause.of(
+        Code.CRASH_BACKOFF,
+        due,
+        ("%s in a row crashed or went silent with the run before it recorded a step. It is handed"
+                + " out again at %s; after more than %d crashes it fails. Read the log of the"
+                + " workers: memory, or code that ends the process.")
+            .formatted(WaitText.count(run.crashes(), "worker"), text.at(due), rules.crashesMax()),
+        Ref.run(run.runId()),
+        Ref.queue(run.taskQueue()));
+  }
+
+  private WaitCause delayed(Instant due) {
+    if (run.attempts() > 1 && run.error() != null && run.policy() != null) {
+      return WaitCause.of(
+          Code.RUN_RETRY,
+          due,
+          "Retry %s of the whole run is at %s, after it failed with %s."
+              .formatted(
+                  ofMax(run.attempts() - 1, run.policy()),
+                  text.at(due),
+                  WaitText.error(run.error())),
+          Ref.run(run.runId()));
+    }
+    return run.epoch() == 0
+        ? WaitCause.of(
+            Code.START_DELAYED,
+            due,
+            "The run does not start before %s.".formatted(text.at(due)),
+            Ref.run(run.runId()))
+        : WaitCause.of(
+            Code.RELEASED,
+            due,
+            "Its worker gave the run back. It is handed out again at %s.".formatted(text.at(due)),
+            Ref.run(run.runId()));
+  }
+
+  /** "2 of 4": the number of a retry and how many there are at most. */
+  static String ofMax(int retry, @Nullable RetryPolicy policy) {
+    if (policy == null) {
+      return Integer.toString(retry);
+    }
+    return policy.attemptsMax() == RetryPolicy.UNLIMITED
+        ? retry + " (without a limit)"
+        : retry + " of " + (policy.attemptsMax() - 1);
+  }
+}

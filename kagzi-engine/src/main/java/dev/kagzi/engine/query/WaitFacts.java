@@ -1,0 +1,159 @@
+package dev.kagzi.engine.query;
+
+import dev.kagzi.engine.retry.RetryPolicy;
+import dev.kagzi.engine.value.Failure;
+import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.StepKind;
+import dev.kagzi.engine.value.StepRef;
+import dev.kagzi.engine.value.StepStatus;
+import dev.kagzi.engine.value.WorkerId;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What an explanation is decided from. Facts that the status of the run does not need are not read:
+ * their lists are empty.
+ *
+ * @param steps open steps and steps that wait for their retry, latest first; at most {@link
+ *     WaitQueries#STEPS_MAX}
+ * @param children the runs that the listed steps wait for, at most {@link WaitQueries#STEPS_MAX}
+ * @param last the step that was recorded last; null if there is none
+ * @param holder the worker that holds the run; null if there is none
+ * @param scheduleRuns open runs of the schedule, oldest first
+ */
+record WaitFacts(
+    Instant now,
+    Run run,
+    List<Step> steps,
+    Map<RunId, Child> children,
+    @Nullable LastStep last,
+    @Nullable WorkerView holder,
+    @Nullable Queue queue,
+    List<Child> scheduleRuns) {
+
+  /**
+   * The run, or the template of a schedule.
+   *
+   * @param availableAt when the run may be claimed; {@link Instant#MAX} if no time is set
+   * @param heardEpoch the last claim whose worker called about the run; null if unknown
+   * @param messageAt since when the oldest message for the run waits; null if there is none
+   */
+  record Run(
+      String namespace,
+      boolean isNamespaceEnabled,
+      RunId runId,
+      String taskQueue,
+      String type,
+      String version,
+      RunStatus status,
+      Instant createdAt,
+      @Nullable Instant finishedAt,
+      int epoch,
+      @Nullable Integer heardEpoch,
+      @Nullable WorkerId lockedBy,
+      @Nullable Instant claimedAt,
+      @Nullable Instant availableAt,
+      List<String> waitsFor,
+      boolean waitsForAll,
+      int attempts,
+      int crashes,
+      @Nullable RetryPolicy policy,
+      @Nullable Failure error,
+      @Nullable Failure blockedBy,
+      @Nullable Instant deadlineAt,
+      @Nullable Instant messageAt,
+      @Nullable Template template) {
+
+    Run {
+      waitsFor = List.copyOf(waitsFor);
+    }
+
+    Instant handedOutAt() {
+      return claimedAt == null ? createdAt : claimedAt;
+    }
+  }
+
+  /** The columns of a schedule. */
+  record Template(
+      String name,
+      String overlapPolicy,
+      @Nullable Instant nextAt,
+      @Nullable Instant bufferedAt,
+      @Nullable Instant lastFiredAt) {}
+
+  /**
+   * The last attempt of a step that has not ended.
+   *
+   * @param failures failed attempts in the current attempt of the run
+   * @param progress null if there is none, or if it is too long to be shown
+   */
+  record Step(
+      StepRef ref,
+      StepKind kind,
+      StepStatus status,
+      Instant beganAt,
+      int failures,
+      @Nullable Failure error,
+      @Nullable RetryPolicy policy,
+      @Nullable Instant dueAt,
+      @Nullable Instant timeoutAt,
+      @Nullable RunId child,
+      @Nullable Payload progress) {}
+
+  record LastStep(String stepKey, StepStatus status, int epoch, Instant at) {}
+
+  record Child(RunId runId, String type, RunStatus status, Instant createdAt) {}
+
+  /**
+   * Who serves the queue of a run that is due.
+   *
+   * @param workers those that are not offline
+   * @param held what each of them executes
+   * @param ahead runs of the same type and version that are due before this one, at most {@link
+   *     WaitQueries#AHEAD_MAX}
+   * @param elsewhere other queues with online workers of the type
+   */
+  record Queue(
+      List<WorkerView> workers, Map<WorkerId, Held> held, int ahead, List<String> elsewhere) {
+    Queue {
+      workers = List.copyOf(workers);
+      held = Map.copyOf(held);
+      elsewhere = List.copyOf(elsewhere);
+    }
+  }
+
+  /**
+   * The runs that a worker executes.
+   *
+   * @param ofType those of the type of the explained run
+   * @param lastClaimAt when it received the latest of them
+   */
+  record Held(int runs, int ofType, Instant lastClaimAt) {
+    static Held plus(Held one, Held other) {
+      return new Held(
+          one.runs + other.runs,
+          one.ofType + other.ofType,
+          one.lastClaimAt.isAfter(other.lastClaimAt) ? one.lastClaimAt : other.lastClaimAt);
+    }
+  }
+
+  WaitFacts {
+    steps = List.copyOf(steps);
+    children = Map.copyOf(children);
+    scheduleRuns = List.copyOf(scheduleRuns);
+  }
+
+  /** Whether the run can be claimed now: it is due, or the lease of its claim has ended. */
+  boolean isDue() {
+    return isDue(run, now);
+  }
+
+  static boolean isDue(Run run, Instant now) {
+    Instant due = run.availableAt();
+    return due != null && !due.isAfter(now);
+  }
+}
