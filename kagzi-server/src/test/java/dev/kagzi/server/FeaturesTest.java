@@ -120,6 +120,7 @@ class FeaturesTest {
                   "FailWorkflowRequest.epoch",
                   "SleepRequest.epoch",
                   "Workflow.epoch")),
+          entry("explain-workflow", List.of("WorkflowService.ExplainWorkflow")),
           entry(
               "failure-handlers",
               List.of(

@@ -22,6 +22,7 @@ import dev.kagzi.protocol.v1.DeregisterRequest;
 import dev.kagzi.protocol.v1.DisableNamespaceRequest;
 import dev.kagzi.protocol.v1.DrainWorkerRequest;
 import dev.kagzi.protocol.v1.ErrorDetail;
+import dev.kagzi.protocol.v1.ExplainWorkflowRequest;
 import dev.kagzi.protocol.v1.FailStepRequest;
 import dev.kagzi.protocol.v1.FailWorkflowRequest;
 import dev.kagzi.protocol.v1.GetHistoryRequest;
@@ -176,6 +177,9 @@ class HostileInputTest {
             .addStarts(TestServer.start("q", "t").setRetryPolicy(policy))
             .build());
     calls.put("WorkflowService/GetWorkflow", GetWorkflowRequest.newBuilder().setRunId(run).build());
+    calls.put(
+        "WorkflowService/ExplainWorkflow",
+        ExplainWorkflowRequest.newBuilder().setRunId(run).build());
     calls.put(
         "WorkflowService/GetWorkflowByExternalId",
         GetWorkflowByExternalIdRequest.newBuilder().setExternalId("e").build());

@@ -106,6 +106,7 @@ class RepeatedCallsTest {
       Map.ofEntries(
           Map.entry("WorkflowService/GetWorkflow", "reads"),
           Map.entry("WorkflowService/GetWorkflowByExternalId", "reads"),
+          Map.entry("WorkflowService/ExplainWorkflow", "reads"),
           Map.entry("WorkflowService/ListWorkflows", "reads"),
           Map.entry("WorkflowService/AwaitWorkflow", "reads"),
           Map.entry("WorkflowService/WatchWorkflows", "reads"),

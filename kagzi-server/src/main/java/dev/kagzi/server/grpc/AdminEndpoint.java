@@ -66,6 +66,7 @@ final class AdminEndpoint extends AdminServiceImplBase {
           "default-versions",
           "epochs",
           "exact-counts",
+          "explain-workflow",
           "failure-handlers",
           "force-offline-worker",
           "get-health",

@@ -9,6 +9,8 @@ import dev.kagzi.protocol.v1.AwaitWorkflowRequest;
 import dev.kagzi.protocol.v1.AwaitWorkflowResponse;
 import dev.kagzi.protocol.v1.CancelWorkflowRequest;
 import dev.kagzi.protocol.v1.CancelWorkflowResponse;
+import dev.kagzi.protocol.v1.ExplainWorkflowRequest;
+import dev.kagzi.protocol.v1.ExplainWorkflowResponse;
 import dev.kagzi.protocol.v1.GetWorkflowByExternalIdRequest;
 import dev.kagzi.protocol.v1.GetWorkflowByExternalIdResponse;
 import dev.kagzi.protocol.v1.GetWorkflowRequest;
@@ -94,6 +96,17 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
             GetWorkflowByExternalIdResponse.newBuilder()
                 .setWorkflow(ResponseMapper.workflow(run))
                 .build());
+  }
+
+  @Override
+  public void explainWorkflow(
+      ExplainWorkflowRequest request, StreamObserver<ExplainWorkflowResponse> caller) {
+    blocking.answer(
+        caller,
+        () ->
+            queries.explain(
+                Arguments.namespace(request.getNamespace()), Arguments.runId(request.getRunId())),
+        ExplanationMapper::response);
   }
 
   @Override
