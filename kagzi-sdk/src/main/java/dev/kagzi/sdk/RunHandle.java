@@ -84,6 +84,18 @@ public final class RunHandle<O> {
     return info(runs, runs.get(runId));
   }
 
+  /**
+   * Explains why the run does not continue, or what it is doing: no worker serves it, it sleeps, it
+   * waits for a retry, and so on.
+   *
+   * <pre>{@code
+   * run.explain().causes().forEach(cause -> log.info("{}: {}", cause.code(), cause.text()));
+   * }</pre>
+   */
+  public RunExplanation explain() {
+    return ProtoMapper.explanation(runs.explain(runId));
+  }
+
   static RunInfo info(RunCalls runs, Workflow run) {
     return ProtoMapper.runInfo(run, Encoded.outputOf(run, runs.payloads().codec()));
   }

@@ -136,6 +136,7 @@ class HeadersTest {
       assertThat(kagzi.get(run.runId()).runId()).isEqualTo(run.runId());
       assertThat(kagzi.getByWorkflowId("first").runId()).isEqualTo(run.runId());
       assertThat(run.history().run().output(String.class)).contains("hello Ada");
+      assertThat(run.explain().causes().getFirst().code()).isEqualTo("ENDED");
       assertThat(kagzi.list().stream().count()).isEqualTo(3);
       assertThat(run.cancel()).isFalse();
       assertThat(run.terminate("enough")).isFalse();

@@ -210,6 +210,7 @@ class ServerAwayTest {
     calls.put("RunHandle.status", run::status);
     calls.put("RunHandle.info", run::info);
     calls.put("RunHandle.history", run::history);
+    calls.put("RunHandle.explain", run::explain);
     calls.put("RunHandle.cancel", run::cancel);
     calls.put("RunHandle.terminate", () -> run.terminate("enough"));
     calls.put("RunHandle.retry", run::retry);

@@ -2,6 +2,8 @@ package dev.kagzi.sdk.internal.client;
 
 import dev.kagzi.protocol.v1.AdminServiceGrpc;
 import dev.kagzi.protocol.v1.CancelWorkflowRequest;
+import dev.kagzi.protocol.v1.ExplainWorkflowRequest;
+import dev.kagzi.protocol.v1.ExplainWorkflowResponse;
 import dev.kagzi.protocol.v1.GetWorkflowByExternalIdRequest;
 import dev.kagzi.protocol.v1.GetWorkflowRequest;
 import dev.kagzi.protocol.v1.ListStepsRequest;
@@ -185,6 +187,15 @@ public final class RunCalls {
             .setRunId(runId)
             .build();
     return call(WorkflowServiceGrpc.getGetWorkflowMethod(), request, runId).getWorkflow();
+  }
+
+  public ExplainWorkflowResponse explain(String runId) {
+    ExplainWorkflowRequest request =
+        ExplainWorkflowRequest.newBuilder()
+            .setNamespace(connection.namespace())
+            .setRunId(runId)
+            .build();
+    return call(WorkflowServiceGrpc.getExplainWorkflowMethod(), request, runId);
   }
 
   /** The run is read first: if it has ended, all of its steps are recorded by then. */

@@ -3,12 +3,14 @@ package dev.kagzi.sdk.internal.wire;
 import com.google.protobuf.Timestamp;
 import dev.kagzi.protocol.v1.ErrorCode;
 import dev.kagzi.protocol.v1.ErrorDetail;
+import dev.kagzi.protocol.v1.ExplainWorkflowResponse;
 import dev.kagzi.protocol.v1.Namespace;
 import dev.kagzi.protocol.v1.OverlapPolicy;
 import dev.kagzi.protocol.v1.RetryPolicy;
 import dev.kagzi.protocol.v1.Step;
 import dev.kagzi.protocol.v1.StepKind;
 import dev.kagzi.protocol.v1.StepStatus;
+import dev.kagzi.protocol.v1.WaitCause;
 import dev.kagzi.protocol.v1.Workflow;
 import dev.kagzi.protocol.v1.WorkflowSchedule;
 import dev.kagzi.protocol.v1.WorkflowStatus;
@@ -18,6 +20,7 @@ import dev.kagzi.sdk.Failure;
 import dev.kagzi.sdk.NamespaceInfo;
 import dev.kagzi.sdk.Overlap;
 import dev.kagzi.sdk.Retry;
+import dev.kagzi.sdk.RunExplanation;
 import dev.kagzi.sdk.RunInfo;
 import dev.kagzi.sdk.RunStatus;
 import dev.kagzi.sdk.ScheduleInfo;
@@ -184,6 +187,27 @@ public final class ProtoMapper {
       return Optional.of(failure(run.getBlockedBy()));
     }
     return run.hasError() ? Optional.of(failure(run.getError())) : Optional.empty();
+  }
+
+  public static RunExplanation explanation(ExplainWorkflowResponse response) {
+    Optional<RunStatus> status =
+        switch (response.getStatus()) {
+          case WORKFLOW_STATUS_UNSPECIFIED, WORKFLOW_STATUS_SCHEDULED, WORKFLOW_STATUS_PAUSED ->
+              Optional.empty();
+          default -> Optional.of(status(response.getStatus()));
+        };
+    return new RunExplanation(
+        status, response.getCausesList().stream().map(ProtoMapper::cause).toList());
+  }
+
+  private static RunExplanation.Cause cause(WaitCause cause) {
+    return new RunExplanation.Cause(
+        cause.getCode(),
+        cause.getText(),
+        cause.getRefsList().stream()
+            .map(ref -> new RunExplanation.Ref(ref.getKind(), ref.getId()))
+            .toList(),
+        time(cause.hasAt(), cause.getAt()));
   }
 
   public static Instant instant(Timestamp timestamp) {
