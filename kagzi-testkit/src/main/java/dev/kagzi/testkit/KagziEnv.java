@@ -1,5 +1,7 @@
 package dev.kagzi.testkit;
 
+import dev.kagzi.engine.query.WaitCause;
+import dev.kagzi.engine.value.RunId;
 import dev.kagzi.postgres.SharedPostgres;
 import dev.kagzi.sdk.Kagzi;
 import dev.kagzi.sdk.Replayer;
@@ -154,7 +156,7 @@ public final class KagziEnv implements AutoCloseable {
    * worker.
    *
    * @throws IllegalStateException if the environment does not settle within ten seconds; the
-   *     message lists what is still active
+   *     message lists what is still active, and what each of these runs is doing
    */
   public void settle() {
     awaitSettled();
@@ -166,13 +168,25 @@ public final class KagziEnv implements AutoCloseable {
     while (!activity.busy().isEmpty()) {
       if (System.nanoTime() - startNanos > SETTLE_NANOS_MAX) {
         throw new IllegalStateException(
-            "not settled after 10 s: %s (expected: runs that end or wait by themselves)"
-                .formatted(String.join(", ", activity.busy())));
+            "not settled after 10 s: %s (expected: runs that end or wait by themselves)%s"
+                .formatted(String.join(", ", activity.busy()), explanations(activity.runs())));
       }
       LockSupport.parkNanos(POLL_NANOS);
       activity = activity();
     }
     return activity;
+  }
+
+  /** What each of these runs is doing, or why it does not continue. */
+  private String explanations(List<TestDatabase.BusyRun> runs) {
+    StringBuilder text = new StringBuilder();
+    for (TestDatabase.BusyRun run : runs) {
+      RunId id = RunId.parse(run.runId()).orElseThrow();
+      for (WaitCause cause : server.engine().queries().explain(run.namespace(), id).causes()) {
+        text.append("\nrun ").append(id).append(": ").append(cause.text());
+      }
+    }
+    return text.toString();
   }
 
   // A worker that is not registered yet will soon take due runs.
@@ -184,7 +198,7 @@ public final class KagziEnv implements AutoCloseable {
             .toList();
     return registering.isEmpty()
         ? database.activity()
-        : new TestDatabase.Activity(registering, Optional.empty());
+        : new TestDatabase.Activity(registering, List.of(), Optional.empty());
   }
 
   private static boolean hasEnded(Worker worker) {

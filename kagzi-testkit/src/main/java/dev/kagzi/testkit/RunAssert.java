@@ -3,9 +3,9 @@ package dev.kagzi.testkit;
 import dev.kagzi.sdk.Failure;
 import dev.kagzi.sdk.ResultTimeoutException;
 import dev.kagzi.sdk.RunCancelledException;
+import dev.kagzi.sdk.RunExplanation;
 import dev.kagzi.sdk.RunFailedException;
 import dev.kagzi.sdk.RunHandle;
-import dev.kagzi.sdk.RunInfo;
 import dev.kagzi.sdk.RunStatus;
 import dev.kagzi.sdk.StepInfo;
 import java.time.Duration;
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Assertions about a run. Assertions about its end wait for it, at most ten seconds. All others
  * check the current state, so call {@link KagziEnv#settle} first. Failure messages list the
- * executed steps.
+ * executed steps and, for a run that has not ended, why it does not continue.
  *
  * @param <O> the workflow's output type
  */
@@ -160,16 +160,15 @@ public final class RunAssert<O> extends AbstractAssert<RunAssert<O>, RunHandle<O
                 withoutCode.isEmpty()
                     ? ""
                     : "; slept, started or awaited: " + String.join(", ", withoutCode),
-                pendingHint());
+                explanation());
     // Passed as an argument, because AssertJ would interpret percent signs in the message.
     return failure("%s", message);
   }
 
-  private String pendingHint() {
-    RunInfo info = actual.info();
-    return info.status() == RunStatus.PENDING
-        ? "; it waits for a worker that serves %s on queue %s, or for its time"
-            .formatted(info.type(), info.queue())
-        : "";
+  /** Why a run that has not ended does not continue, or what it is doing. */
+  private String explanation() {
+    RunExplanation explained = actual.explain();
+    boolean hasEnded = explained.status().map(RunStatus::isFinished).orElse(false);
+    return hasEnded ? "" : "; " + explained.toString().replace('\n', ' ');
   }
 }

@@ -70,7 +70,8 @@ final class TestDatabase implements AutoCloseable {
   private static final String LOOK =
       """
       WITH runs AS (
-        SELECT 'run ' || r.run_id || ' of ' || r.workflow_type || ' is ' || r.status AS what
+        SELECT 'run ' || r.run_id || ' of ' || r.workflow_type || ' is ' || r.status AS what,
+               r.namespace, r.run_id
           FROM kagzi.workflow_runs r
           JOIN kagzi.namespaces n ON n.namespace = r.namespace AND n.enabled
          WHERE r.available_at IS NOT NULL
@@ -105,11 +106,11 @@ final class TestDatabase implements AutoCloseable {
         UNION ALL
         SELECT deadline_at FROM kagzi.workflow_runs
          WHERE available_at IS NOT NULL AND deadline_at IS NOT NULL)
-      SELECT what AS busy, NULL::timestamptz AS next_due FROM runs
+      SELECT what AS busy, namespace, run_id, NULL::timestamptz AS next_due FROM runs
       UNION ALL
-      SELECT what, NULL FROM connecting
+      SELECT what, NULL, NULL, NULL FROM connecting
       UNION ALL
-      SELECT NULL, min(at) FROM due WHERE at > kagzi.clock() AND at < 'infinity'
+      SELECT NULL, NULL, NULL, min(at) FROM due WHERE at > kagzi.clock() AND at < 'infinity'
       """;
 
   // The same worker object, registered again.
@@ -193,12 +194,16 @@ final class TestDatabase implements AutoCloseable {
    * What happens in an environment.
    *
    * @param busy descriptions of current activity
+   * @param runs the runs and schedules among them
    * @param nextDue when something is due next, if anything is; may have passed since
    */
-  record Activity(List<String> busy, Optional<Instant> nextDue) {}
+  record Activity(List<String> busy, List<BusyRun> runs, Optional<Instant> nextDue) {}
+
+  record BusyRun(String namespace, String runId) {}
 
   synchronized Activity activity() {
     List<String> busy = new ArrayList<>();
+    List<BusyRun> runs = new ArrayList<>();
     // This comes before the query. After the query, a worker that registers in between would be
     // missed twice: the query has not seen it, and it no longer counts as lost.
     lostSinceNanos
@@ -211,13 +216,17 @@ final class TestDatabase implements AutoCloseable {
         ResultSet rows = statement.executeQuery(LOOK)) {
       while (rows.next()) {
         Optional.ofNullable(rows.getString("busy")).ifPresent(busy::add);
+        String run = rows.getString("run_id");
+        if (run != null) {
+          runs.add(new BusyRun(rows.getString("namespace"), run));
+        }
         OffsetDateTime next = rows.getObject("next_due", OffsetDateTime.class);
         nextDue = nextDue.or(() -> Optional.ofNullable(next).map(OffsetDateTime::toInstant));
       }
     } catch (SQLException e) {
       throw new IllegalStateException(e);
     }
-    return new Activity(busy, nextDue);
+    return new Activity(busy, runs, nextDue);
   }
 
   /**

@@ -108,6 +108,41 @@ class RunAssertTest {
   }
 
   @Test
+  void a_run_that_has_not_ended_is_explained(KagziEnv env) {
+    RunHandle<String> run = env.kagzi().workflow(ORDER).start("lamp");
+
+    assertThatThrownBy(() -> assertThat(run).hasStatus(RunStatus.COMPLETED))
+        .isInstanceOf(AssertionError.class)
+        .hasMessageContaining(
+            "is PENDING (expected: COMPLETED); executed: nothing; No worker is online on queue q");
+  }
+
+  @Test
+  void an_environment_that_does_not_settle_names_what_its_runs_do(KagziEnv env) {
+    CountDownLatch end = new CountDownLatch(1);
+    env.worker()
+        .workflow(
+            ORDER,
+            (ctx, item) ->
+                ctx.step(
+                    "charge",
+                    String.class,
+                    () -> {
+                      end.await();
+                      return "charged";
+                    }))
+        .start();
+    RunHandle<String> run = env.kagzi().workflow(ORDER).start("lamp");
+
+    assertThatThrownBy(env::settle)
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("not settled after 10 s")
+        .hasMessageContaining(
+            "run " + run.runId() + ": Step charge, attempt 1 of 3, runs on worker");
+    end.countDown();
+  }
+
+  @Test
   void an_execution_that_was_lost_with_its_worker_is_counted(KagziEnv env) throws Exception {
     AtomicInteger calls = new AtomicInteger();
     CountDownLatch inStep = new CountDownLatch(1);
