@@ -34,6 +34,7 @@ final class CommandTree {
           List.of(
               WorkflowStart.class,
               WorkflowGet.class,
+              WorkflowWhy.class,
               WorkflowList.class,
               WorkflowSteps.class,
               WorkflowExport.class,
@@ -47,6 +48,7 @@ final class CommandTree {
               ScheduleCreate.class,
               ScheduleList.class,
               ScheduleCommand.Get.class,
+              ScheduleCommand.Why.class,
               ScheduleUpdate.class,
               ScheduleCommand.Pause.class,
               ScheduleCommand.Resume.class,

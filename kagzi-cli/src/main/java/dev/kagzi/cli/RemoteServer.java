@@ -148,7 +148,13 @@ final class RemoteServer implements AutoCloseable {
     return workflows().getWorkflowByExternalId(request).getWorkflow().getRunId();
   }
 
-  private static Optional<String> ifFound(Supplier<String> query) {
+  /** Whether this may be a run id. */
+  static boolean isRunId(String text) {
+    return UUID.matcher(text).matches();
+  }
+
+  /** Returns the answer, or empty if it is NOT_FOUND. */
+  static <T> Optional<T> ifFound(Supplier<T> query) {
     try {
       return Optional.of(query.get());
     } catch (StatusRuntimeException e) {

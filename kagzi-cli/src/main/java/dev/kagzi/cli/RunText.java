@@ -3,6 +3,7 @@ package dev.kagzi.cli;
 import com.google.protobuf.Timestamp;
 import dev.kagzi.protocol.v1.Payload;
 import dev.kagzi.protocol.v1.Step;
+import dev.kagzi.protocol.v1.WaitCause;
 import dev.kagzi.protocol.v1.Workflow;
 import dev.kagzi.protocol.v1.WorkflowStatus;
 import java.time.Duration;
@@ -57,16 +58,17 @@ final class RunText {
    * Formats all details of a run, then every attempt of every step.
    *
    * @param handlers runs that handle its failure
-   * @param waitsFor why it does not continue; empty if unknown
+   * @param causes why it does not continue, or what it is doing
    */
-  static String details(Workflow run, List<Workflow> handlers, String waitsFor, List<Step> steps) {
+  static String details(
+      Workflow run, List<Workflow> handlers, List<WaitCause> causes, List<Step> steps) {
     Table table = new Table();
     table.row("run", run.getRunId());
     table.row("type", type(run.getWorkflowType(), run.getVersion()));
     line(table, "id", run.getExternalId());
     table.row("queue", run.getTaskQueue());
     table.row("status", status(run.getStatus()));
-    line(table, "waits for", waitsFor);
+    causes.forEach(cause -> table.row("why", cause.getText()));
     table.row("attempts", Integer.toString(run.getAttempts()));
     line(table, "crashes", run.getCrashes() == 0 ? "" : Integer.toString(run.getCrashes()));
     table.row("created", time(run.getCreatedAt()));

@@ -52,6 +52,15 @@ final class ScheduleCommand extends CommandGroup {
     }
   }
 
+  @Command(name = "why", description = "Explains why a schedule starts no run now.")
+  static final class Why extends OfOne {
+    @Override
+    int run(RemoteServer server, Output output) {
+      String id = scheduleId(server);
+      return WorkflowWhy.print(output, "schedule " + nameOrId(), WorkflowWhy.explain(server, id));
+    }
+  }
+
   @Command(name = "pause", description = "Pauses a schedule: it does not fire.")
   static final class Pause extends OfOne {
     @Override

@@ -14,7 +14,7 @@ class RunTextTest {
   void crashes_are_shown_while_there_are_any() {
     Workflow run = Workflow.newBuilder().setRunId("r").setAttempts(1).setCrashes(2).build();
 
-    assertThat(RunText.details(run, List.of(), "", List.of()).lines())
+    assertThat(RunText.details(run, List.of(), List.of(), List.of()).lines())
         .anyMatch(line -> line.matches("crashes +2"));
   }
 

@@ -159,13 +159,15 @@ class WorkflowCommandTest extends ServedCommandTest {
   }
 
   @Test
-  void a_run_that_no_worker_serves_shows_what_it_waits_for() {
+  void a_run_that_no_worker_serves_shows_why_it_waits() {
     RunHandle<String> run = kagzi.workflow(NOBODY_SERVES).start("Ada");
 
     assertThat(workflow("get", run.runId())).isZero();
 
     assertThat(out.toString().lines())
-        .anyMatch(line -> line.matches("waits for +a worker that serves .* on queue .*online.*"));
+        .anyMatch(line -> line.matches("why +No worker is online on queue .*"));
+    assertThat(workflow("get", run.runId(), "-o", "json")).isZero();
+    assertThat(json().at("/why/0/code").asString()).isEqualTo("NO_WORKER");
   }
 
   @Test
@@ -230,7 +232,7 @@ class WorkflowCommandTest extends ServedCommandTest {
     assertThat(workflow("list", "--status", "LOST")).isEqualTo(2);
     assertThat(workflow("list", "-o", "xml")).isEqualTo(2);
     assertThat(execute("workflow")).isEqualTo(2);
-    assertThat(err.toString()).contains("command: none (expected: start, get, list");
+    assertThat(err.toString()).contains("command: none (expected: start, get, why, list");
   }
 
   @Test
