@@ -144,7 +144,7 @@ final class DispatchCauses {
                 run.type(),
                 WaitText.versions(served),
                 run.runId(),
-                served.size() == 1 ? WaitText.quoted(served.getFirst()) : "VERSION"),
+                served.size() == 1 ? "'" + served.getFirst() + "'" : "VERSION"),
         online.stream().filter(this::isOfType).toList());
   }
 
@@ -202,7 +202,7 @@ final class DispatchCauses {
                 workers.size() == 1 ? "s" : "",
                 wanted(),
                 run.taskQueue(),
-                slots == 1 ? "is" : "are",
+                slots == 1 ? "has been" : "have been",
                 text.since(since)),
         workers);
   }

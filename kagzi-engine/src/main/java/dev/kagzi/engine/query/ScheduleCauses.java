@@ -37,8 +37,8 @@ final class ScheduleCauses {
           WaitCause.of(
               Code.SCHEDULE_PROBLEM,
               run.availableAt(),
-              "Schedule %s cannot fire: %s. The server tries again every minute."
-                  .formatted(template.name(), WaitText.error(run.error())),
+              "Schedule %s cannot fire: %s The server tries again every minute."
+                  .formatted(template.name(), WaitText.sentence(WaitText.error(run.error()))),
               self));
     }
     if (causes.isEmpty() || run.status() == RunStatus.SCHEDULED) {

@@ -79,8 +79,7 @@ final class SuspensionCauses {
         Code.BRANCHES,
         null,
         "%d branches wait, each for its own cause: %s. The causes follow; the name of a step begins with its branch."
-            .formatted(branches.size(), WaitText.list(names)),
-        Ref.run(run.runId()));
+            .formatted(branches.size(), WaitText.list(names)));
   }
 
   private WaitCause awaited() {
@@ -94,12 +93,12 @@ final class SuspensionCauses {
       names.add(named(step));
     }
     int all = Math.max(children.size(), run.waitsFor().size());
-    String one = children.size() == 1 ? "child run" : all + " child runs";
+    String some = all + " child runs: ";
     String which =
         run.status() == RunStatus.RUNNING
             ? "Open child runs, which the code may wait for: "
-            : "The run waits for %s%s: "
-                .formatted(all > 1 && !run.waitsForAll() ? "the first of " : "", one);
+            : "The run waits for "
+                + (all == 1 ? "child run " : run.waitsForAll() ? some : "the first of " + some);
     return new WaitCause(
         Code.CHILDREN,
         which
@@ -127,13 +126,14 @@ final class SuspensionCauses {
     return WaitCause.of(
         Code.STEP_RETRY,
         due,
-        "Retry %s of step %s is at %s, after attempt %d failed%s."
-            .formatted(
-                WaitCauses.ofMax(step.failures(), step.policy()),
-                step.ref().stepKey(),
-                text.at(due),
-                step.ref().attempt(),
-                error),
+        WaitText.sentence(
+            "Retry %s of step %s is at %s, after attempt %d failed%s"
+                .formatted(
+                    WaitCauses.ofMax(step.failures(), step.policy()),
+                    step.ref().stepKey(),
+                    text.at(due),
+                    step.ref().attempt(),
+                    error)),
         Ref.step(step.ref()));
   }
 

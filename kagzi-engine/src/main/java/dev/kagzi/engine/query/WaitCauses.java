@@ -70,8 +70,7 @@ final class WaitCauses {
     return WaitCause.of(
         Code.ENDED,
         at,
-        "The run ended as %s%s%s.%s".formatted(run.status(), when, error, next),
-        Ref.run(run.runId()));
+        WaitText.sentence("The run ended as %s%s%s".formatted(run.status(), when, error)) + next);
   }
 
   private void addLateMessage() {
@@ -84,8 +83,7 @@ final class WaitCauses {
               ("The end of a child, or the cancel of its parent, has not reached the run %s. A"
                       + " server delivers such messages every few seconds; if this stays, check that"
                       + " a server runs, and its log.")
-                  .formatted(text.since(at)),
-              Ref.run(run.runId())));
+                  .formatted(text.since(at))));
     }
   }
 
@@ -98,8 +96,7 @@ final class WaitCauses {
               deadline,
               ("The deadline of the run passed at %s. No worker receives it any more; a server ends"
                       + " it as TIMED_OUT within a few seconds.")
-                  .formatted(text.at(deadline)),
-              Ref.run(run.runId())));
+                  .formatted(text.at(deadline))));
     }
   }
 
@@ -147,13 +144,8 @@ final class WaitCauses {
                     .formatted(
                         run.waitsFor().isEmpty()
                             ? "child runs"
-                            : "steps " + WaitText.list(run.waitsFor())),
-                Ref.run(run.runId()))
-            : WaitCause.of(
-                Code.SLEEPING,
-                due,
-                "The run sleeps until %s.".formatted(text.at(due)),
-                Ref.run(run.runId())));
+                            : "steps " + WaitText.list(run.waitsFor())))
+            : WaitCause.of(Code.SLEEPING, due, "The run sleeps until %s.".formatted(text.at(due))));
   }
 
   private void addDisabledNamespace() {
@@ -182,10 +174,9 @@ final class WaitCauses {
     return WaitCause.of(
         Code.BLOCKED,
         due,
-        ("The code of its worker does not match what is recorded of the run: %s. %s; it stays"
+        ("The code of its worker does not match what is recorded of the run: %s %s; it stays"
                 + " blocked until a worker has matching code.")
-            .formatted(why, again),
-        Ref.run(run.runId()),
+            .formatted(WaitText.sentence(why), again),
         Ref.queue(run.taskQueue()));
   }
 
@@ -217,7 +208,6 @@ final class WaitCauses {
                 + " out again at %s; after more than %d crashes it fails. Read the log of the"
                 + " workers: memory, or code that ends the process.")
             .formatted(WaitText.count(run.crashes(), "worker"), text.at(due), rules.crashesMax()),
-        Ref.run(run.runId()),
         Ref.queue(run.taskQueue()));
   }
 
@@ -226,24 +216,20 @@ final class WaitCauses {
       return WaitCause.of(
           Code.RUN_RETRY,
           due,
-          "Retry %s of the whole run is at %s, after it failed with %s."
-              .formatted(
-                  ofMax(run.attempts() - 1, run.policy()),
-                  text.at(due),
-                  WaitText.error(run.error())),
-          Ref.run(run.runId()));
+          WaitText.sentence(
+              "Retry %s of the whole run is at %s, after it failed with %s"
+                  .formatted(
+                      ofMax(run.attempts() - 1, run.policy()),
+                      text.at(due),
+                      WaitText.error(run.error()))));
     }
     return run.epoch() == 0
         ? WaitCause.of(
-            Code.START_DELAYED,
-            due,
-            "The run does not start before %s.".formatted(text.at(due)),
-            Ref.run(run.runId()))
+            Code.START_DELAYED, due, "The run does not start before %s.".formatted(text.at(due)))
         : WaitCause.of(
             Code.RELEASED,
             due,
-            "Its worker gave the run back. It is handed out again at %s.".formatted(text.at(due)),
-            Ref.run(run.runId()));
+            "Its worker gave the run back. It is handed out again at %s.".formatted(text.at(due)));
   }
 
   /** "2 of 4": the number of a retry and how many there are at most. */

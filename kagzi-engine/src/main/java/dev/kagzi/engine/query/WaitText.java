@@ -60,6 +60,11 @@ record WaitText(Instant now) {
     return brief(type.isEmpty() ? failure.message() : type + ": " + failure.message());
   }
 
+  /** Ends a text like a sentence: messages of errors often end with a question mark. */
+  static String sentence(String text) {
+    return text.endsWith(".") || text.endsWith("?") || text.endsWith("!") ? text : text + ".";
+  }
+
   static String brief(String text) {
     String line = text.strip().replaceAll("\\s+", " ");
     return line.length() <= ERROR_CHARS_MAX ? line : line.substring(0, ERROR_CHARS_MAX) + "...";
@@ -82,8 +87,12 @@ record WaitText(Instant now) {
         versions.stream().distinct().sorted().map(WaitText::quoted).collect(Collectors.toList()));
   }
 
-  static String quoted(String version) {
-    return version.equals("*") ? "any" : "'" + version + "'";
+  private static String quoted(String version) {
+    return switch (version) {
+      case "*" -> "any version";
+      case "" -> "'' (no version)";
+      default -> "'" + version + "'";
+    };
   }
 
   static String count(long number, String one) {

@@ -120,7 +120,7 @@ class ExplainDispatchTest extends ExplainFixture {
 
     assertThat(cause.text())
         .contains("All 2 slots of the 1 worker that serves order")
-        .containsPattern("are taken since \\S+ \\(for [2-5] s\\)");
+        .containsPattern("have been taken since \\S+ \\(for [2-5] s\\)");
     assertThat(cause.at()).isNotNull();
     assertThat(cause.refs())
         .containsExactly(ref(RefKind.QUEUE, queue), ref(RefKind.WORKER, worker));

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /** The index that each query uses on large tables. */
 class PlanTest {
   private static final RunId LONG_RUN = new RunId(new UUID(0, 1));
+  private static final RunId SCHEDULE = new RunId(new UUID(0, 2));
   private static final Cursor RUN_CURSOR =
       Cursor.of(Cursor.micros(Instant.parse("2026-01-10T00:00:00Z")), UUID.randomUUID().toString());
 
@@ -76,6 +77,21 @@ class PlanTest {
         FROM generate_series(%d, %d) i
       """;
 
+  // One schedule with 10,000 runs, of which ten are open.
+  private static final String FIRES =
+      """
+      INSERT INTO kagzi.workflow_runs
+             (run_id, namespace, ended, task_queue, workflow_type, status, available_at, created_at,
+              finished_at, schedule_id, fire_at)
+      SELECT id, 'scheduled', id, 'q1', 't1',
+             CASE WHEN i %% 10000 = 0 THEN 'PENDING' ELSE 'COMPLETED' END,
+             CASE WHEN i %% 10000 = 0 THEN now() END, now(),
+             CASE WHEN i %% 10000 <> 0 THEN now() END,
+             '00000000-0000-0000-0000-000000000002', timestamptz '2026-01-01' + i * interval '10 s'
+        FROM (SELECT i, md5('fire' || i)::uuid AS id FROM generate_series(%d, %d) i) g
+       WHERE i %% 10 = 0
+      """;
+
   private static final String MESSAGES =
       """
       INSERT INTO kagzi.run_messages (to_run, step_id, what, created_at)
@@ -86,7 +102,7 @@ class PlanTest {
   @BeforeAll
   static void fill() {
     // In several statements: a writer's connection has a statement timeout.
-    for (String sql : List.of(RUNS, PAYLOADS, STEPS, WORKERS, MESSAGES)) {
+    for (String sql : List.of(RUNS, PAYLOADS, STEPS, WORKERS, FIRES, MESSAGES)) {
       for (int from = 1; from < 100_000; from += 10_000) {
         database.execute(sql.formatted(from, from + 9_999));
       }
@@ -302,7 +318,7 @@ class PlanTest {
     }
     assertPlan(WaitQueries.children(new UUID[] {UUID.randomUUID(), UUID.randomUUID()}))
         .contains("workflow_runs_pkey");
-    assertPlan(WaitQueries.openOf(run)).contains("workflow_runs_schedule_open");
+    assertPlan(WaitQueries.openOf(SCHEDULE)).contains("workflow_runs_schedule_open");
   }
 
   @Test

@@ -130,6 +130,8 @@ class WaitCausesTest {
         .startsWith("a b ccc")
         .endsWith("c...")
         .hasSize(303);
+    assertThat(WaitText.sentence("was it changed?")).isEqualTo("was it changed?");
+    assertThat(WaitText.sentence("boom")).isEqualTo("boom.");
   }
 
   @Test

@@ -27,4 +27,16 @@ class WaitCodesTest {
         .containsExactlyInAnyOrderElementsOf(
             Arrays.stream(WaitCause.Code.values()).map(Enum::name).toList());
   }
+
+  @Test
+  void every_code_has_a_test_that_brings_a_run_into_that_state() throws IOException {
+    StringBuilder tests = new StringBuilder();
+    for (String name : List.of("ExplainRunTest", "ExplainDispatchTest", "ExplainScheduleTest")) {
+      Path file = Path.of("src/test/java/dev/kagzi/engine/query", name + ".java");
+      tests.append(Files.readString(file));
+    }
+
+    assertThat(Arrays.stream(WaitCause.Code.values()))
+        .allMatch(code -> tests.toString().matches("(?s).*\\bCode\\." + code + "\\b.*"));
+  }
 }
