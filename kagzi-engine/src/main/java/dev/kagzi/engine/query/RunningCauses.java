@@ -179,8 +179,9 @@ final class RunningCauses {
     WaitFacts.LastStep last = facts.last();
     boolean isRenewed =
         end != null && end.isAfter(run.handedOutAt().plusMillis(rules.firstLeaseMs()));
-    boolean isHeard = run.heardEpoch() != null && run.heardEpoch() == run.epoch();
-    return !isHeard && !isRenewed && (last == null || last.epoch() < run.epoch());
+    boolean isAcknowledged =
+        run.acknowledgedEpoch() != null && run.acknowledgedEpoch() == run.epoch();
+    return !isAcknowledged && !isRenewed && (last == null || last.epoch() < run.epoch());
   }
 
   private WaitCause silent() {

@@ -39,7 +39,7 @@ record WaitFacts(
    * The run, or the template of a schedule.
    *
    * @param availableAt when the run may be claimed; {@link Instant#MAX} if no time is set
-   * @param heardEpoch the last claim whose worker called about the run; null if unknown
+   * @param acknowledgedEpoch the last claim whose worker called about the run; null if unknown
    * @param messageAt since when the oldest message for the run waits; null if there is none
    */
   record Run(
@@ -53,7 +53,7 @@ record WaitFacts(
       Instant createdAt,
       @Nullable Instant finishedAt,
       int epoch,
-      @Nullable Integer heardEpoch,
+      @Nullable Integer acknowledgedEpoch,
       @Nullable WorkerId lockedBy,
       @Nullable Instant claimedAt,
       @Nullable Instant availableAt,

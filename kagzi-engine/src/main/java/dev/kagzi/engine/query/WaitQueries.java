@@ -37,7 +37,7 @@ final class WaitQueries {
   private static final String RUN_SQL =
       """
       SELECT r.namespace, r.run_id, r.task_queue, r.workflow_type, r.version, r.status,
-             r.created_at, r.finished_at, r.epoch, r.heard_epoch, r.locked_by, r.claimed_at,
+             r.created_at, r.finished_at, r.epoch, r.acknowledged_epoch, r.locked_by, r.claimed_at,
              r.available_at, r.waits_for, r.waits_for_all, r.attempts, r.crashes, r.retry_policy,
              r.error, r.blocked_by, r.deadline_at, r.cron_expr, r.schedule_name, r.overlap_policy,
              r.fire_at, r.buffered_at, r.last_fired_at, coalesce(n.enabled, true) AS enabled,
@@ -268,7 +268,7 @@ final class WaitQueries {
             row.time("created_at"),
             row.timeOrNull("finished_at"),
             row.integer("epoch"),
-            row.integerOrNull("heard_epoch"),
+            row.integerOrNull("acknowledged_epoch"),
             row.workerIdOrNull("locked_by"),
             row.timeOrNull("claimed_at"),
             row.timeOrNull("available_at"),

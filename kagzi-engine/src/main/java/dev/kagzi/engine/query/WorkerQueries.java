@@ -33,10 +33,10 @@ final class WorkerQueries {
         FROM kagzi.workers w""";
 
   /**
-   * Counts the runs that the workers of one queue hold, by type. Only runs with a lease of their own
-   * have an index by worker. Other leases end within a known time, so the claim index finds their
-   * runs, version by version. If a lease has ended and no other worker has claimed the run, its holder
-   * still executes it; such runs are searched among a limited number of due runs.
+   * Counts the runs that the workers of one queue hold, by type. Only runs with a lease of their
+   * own have an index by worker. Other leases end within a known time, so the claim index finds
+   * their runs, version by version. If a lease has ended and no other worker has claimed the run,
+   * its holder still executes it; such runs are searched among a limited number of due runs.
    */
   private static final String HELD_SQL =
       """

@@ -253,7 +253,7 @@ class ExplainRunTest extends ExplainFixture {
             1,
             StepKind.FUNCTION,
             null,
-            120_000,
+            120_000_000,
             600_000,
             HOURLY,
             "",
