@@ -16,6 +16,7 @@ import dev.kagzi.engine.internal.run.InsertRuns;
 import dev.kagzi.engine.internal.step.ReadSteps;
 import dev.kagzi.engine.run.Report;
 import dev.kagzi.engine.run.ReportResult;
+import dev.kagzi.engine.run.StartOptions;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.RecordedStep;
@@ -25,6 +26,7 @@ import dev.kagzi.engine.value.WorkerId;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -34,6 +36,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Counts the statements and commits that runs cost. */
 class CostTest {
@@ -64,8 +68,9 @@ class CostTest {
     database.forgetRuns();
   }
 
-  @Test
-  void a_directly_dispatched_run_costs_two_writes_and_no_claim_query() {
+  @ParameterizedTest
+  @MethodSource("headers")
+  void a_directly_dispatched_run_costs_two_writes_and_no_claim_query(Map<String, String> headers) {
     WorkerId worker = engine.register();
     // Wait until the task queue is known to be empty: then no claim query is sent.
     engine.settle(worker);
@@ -74,17 +79,24 @@ class CostTest {
     connections.forget();
     long writes = engine.engine().metrics().journalWrites();
 
-    RunId run = engine.start();
+    RunId run = engine.start(StartOptions.NONE.withHeaders(headers));
     Task task = await(poll.tasks()).get(0);
     ReportResult end = engine.report(done(task.claim(), "\"out\""));
 
     assertThat(end).isEqualTo(new ReportResult.Accepted(RunStatus.COMPLETED));
     assertThat(engine.run(run).output()).isEqualTo(payload("\"out\""));
+    assertThat(task.headers()).isEqualTo(headers);
     assertThat(engine.engine().metrics().journalWrites() - writes).isEqualTo(2);
     assertThat(engine.engine().metrics().dispatch().claimRounds()).isEqualTo(rounds);
     assertThat(connections.byClaimers()).isEmpty();
     assertThat(connections.byLanes()).hasSize(2).allMatch(Sent::isCommit);
     assertThat(connections.byLanes().get(0).sql()).isEqualTo(InsertRuns.ALONE_SQL);
+  }
+
+  /** A run without headers, and one with a trace context. */
+  static List<Map<String, String>> headers() {
+    return List.of(
+        Map.of(), Map.of("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"));
   }
 
   @Test

@@ -170,8 +170,15 @@ final class FilledDatabase {
               now() - interval '2 minutes');
       """;
 
+  private static final String V2 =
+      """
+      UPDATE kagzi.workflow_runs
+         SET headers = '{"tenant": "acme"}'
+       WHERE run_id IN ('{SLEEPING}', '{FAILED}');
+      """;
+
   /** Rows that a server of each version can write and one of the version before cannot. */
-  private static final TreeMap<Integer, String> ROWS = new TreeMap<>(Map.of(1, V1));
+  private static final TreeMap<Integer, String> ROWS = new TreeMap<>(Map.of(1, V1, 2, V2));
 
   private FilledDatabase() {}
 

@@ -23,7 +23,11 @@ class FrozenMigrationsTest {
    * the new hash here ({@code sha256sum V1__schema.sql}); after it, the change is a migration V2.
    */
   private static final Map<String, String> SHA_256 =
-      Map.of("V1__schema.sql", "45c3fa3a3b17a7408aedec8a2063faa71c8f2f07ad555cf2dca64fdb821b9009");
+      Map.of(
+          "V1__schema.sql",
+          "45c3fa3a3b17a7408aedec8a2063faa71c8f2f07ad555cf2dca64fdb821b9009",
+          "V2__headers.sql",
+          "245803eaee0ff72840047105fb0e83392cda760c32f2c2b8fae0c54701b15139");
 
   @Test
   void a_released_migration_is_not_changed() throws Exception {

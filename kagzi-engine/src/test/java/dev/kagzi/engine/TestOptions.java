@@ -3,6 +3,7 @@ package dev.kagzi.engine;
 import dev.kagzi.engine.run.IfExists;
 import dev.kagzi.engine.run.StartOptions;
 import java.time.Instant;
+import java.util.Map;
 import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +18,7 @@ public final class TestOptions {
   private String onFailureTaskQueue = "";
   private IfExists ifExists = StartOptions.NONE.ifExists();
   private StartOptions.@Nullable Parent parent;
+  private Map<String, String> headers = Map.of();
 
   public TestOptions withExecutionTimeoutMs(long millis) {
     executionTimeoutMs = millis;
@@ -54,6 +56,11 @@ public final class TestOptions {
     return this;
   }
 
+  public TestOptions withHeaders(Map<String, String> other) {
+    headers = other;
+    return this;
+  }
+
   public StartOptions build() {
     return new StartOptions(
         executionTimeoutMs,
@@ -63,6 +70,7 @@ public final class TestOptions {
         onFailureWorkflow,
         onFailureTaskQueue,
         ifExists,
-        parent);
+        parent,
+        headers);
   }
 }

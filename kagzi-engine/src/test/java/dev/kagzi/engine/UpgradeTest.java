@@ -93,12 +93,15 @@ class UpgradeTest {
       assertThat(database.values("SELECT max(version::int) FROM kagzi.schema_history"))
           .containsExactly(Integer.toString(newest()));
       assertLists(engine);
+      Map<String, String> headers = version < 2 ? Map.of() : Map.of("tenant", "acme");
+      assertThat(engine.run(Filled.SLEEPING.id()).setup().headers()).isEqualTo(headers);
 
       complete(engine, ids(OPEN));
       RunId triggered =
           engine.engine().scheduleStarts().trigger(NAMESPACE, Filled.TEMPLATE.id(), null);
       RunId retried =
           await(engine.engine().runs().retry(NAMESPACE, Filled.FAILED.id(), null, null)).runId();
+      assertThat(engine.run(retried).setup().headers()).isEqualTo(headers);
       assertThat(engine.start("d").existed()).as("external id of an ended run").isFalse();
       RunId restarted = engine.engine().queries().byExternalId(NAMESPACE, "d").runId();
       complete(engine, Set.of(triggered, retried, restarted));

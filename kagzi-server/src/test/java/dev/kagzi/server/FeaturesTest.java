@@ -71,8 +71,7 @@ class FeaturesTest {
   private static final Set<String> NOT_YET =
       Set.of(
           "StartWorkflowRequest.start_at",
-          "StartWorkflowRequest.priority",
-          "StartWorkflowRequest.headers");
+          "StartWorkflowRequest.priority");
 
   /** Features that change no message, only the guarantees of base fields. */
   private static final Set<String> PROMISES = Set.of("exact-counts");
@@ -135,6 +134,13 @@ class FeaturesTest {
           entry("force-offline-worker", List.of("AdminService.ForceOfflineWorker")),
           entry("get-health", List.of("AdminService.GetHealth")),
           entry("get-history", List.of("WorkerService.GetHistory")),
+          entry(
+              "headers",
+              List.of(
+                  "StartWorkflowRequest.headers",
+                  "Workflow.headers",
+                  "Task.headers",
+                  "PollTaskResponse.headers")),
           entry(
               "heartbeat-claims",
               List.of(

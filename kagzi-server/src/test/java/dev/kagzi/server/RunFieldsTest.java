@@ -12,6 +12,8 @@ import dev.kagzi.protocol.v1.ForceOfflineWorkerRequest;
 import dev.kagzi.protocol.v1.HeartbeatRequest;
 import dev.kagzi.protocol.v1.HeartbeatResponse;
 import dev.kagzi.protocol.v1.ListWorkflowsRequest;
+import dev.kagzi.protocol.v1.PollTaskRequest;
+import dev.kagzi.protocol.v1.PollTaskResponse;
 import dev.kagzi.protocol.v1.PollTasksRequest;
 import dev.kagzi.protocol.v1.RegisterRequest;
 import dev.kagzi.protocol.v1.ReportItem;
@@ -19,6 +21,7 @@ import dev.kagzi.protocol.v1.ResumeWorkflowRequest;
 import dev.kagzi.protocol.v1.RetryWorkflowRequest;
 import dev.kagzi.protocol.v1.StartWorkflowRequest;
 import dev.kagzi.protocol.v1.StartWorkflowResponse;
+import dev.kagzi.protocol.v1.StartWorkflowsRequest;
 import dev.kagzi.protocol.v1.Task;
 import dev.kagzi.protocol.v1.TerminateWorkflowRequest;
 import dev.kagzi.protocol.v1.TypeVersion;
@@ -32,6 +35,7 @@ import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
@@ -117,6 +121,56 @@ class RunFieldsTest {
       assertThat(list(blocked.clone())).isEmpty();
       worker.report(BatchWorker.done(again));
     }
+  }
+
+  @Test
+  void headers_of_a_start_are_stored_and_sent_with_every_kind_of_task() {
+    String batched = start(TestServer.start("headers", "order").putHeaders("tenant", "acme"));
+    try (BatchWorker worker = new BatchWorker(server, "headers", "order")) {
+      assertThat(worker.poll(1).get(0).getHeadersMap()).isEqualTo(Map.of("tenant", "acme"));
+    }
+    String bulk =
+        server
+            .workflows()
+            .startWorkflows(
+                StartWorkflowsRequest.newBuilder()
+                    .addStarts(TestServer.start("bare", "order").putHeaders("tenant", "blue"))
+                    .build())
+            .getResults(0)
+            .getStarted()
+            .getRunId();
+    String worker =
+        server
+            .workers()
+            .register(
+                RegisterRequest.newBuilder()
+                    .setTaskQueue("bare")
+                    .addWorkflowTypes("order")
+                    .build())
+            .getWorkerId();
+    PollTaskResponse task =
+        server
+            .workers()
+            .pollTask(
+                PollTaskRequest.newBuilder()
+                    .setWorkerId(worker)
+                    .setTaskQueue("bare")
+                    .addWorkflowTypes("order")
+                    .build());
+
+    assertThat(task.getRunId()).isEqualTo(bulk);
+    assertThat(task.getHeadersMap()).isEqualTo(Map.of("tenant", "blue"));
+    assertThat(server.run(batched).getHeadersMap()).isEqualTo(Map.of("tenant", "acme"));
+    ErrorDetail refused =
+        CallErrors.refused(
+            Status.Code.INVALID_ARGUMENT,
+            () ->
+                server
+                    .workflows()
+                    .startWorkflow(
+                        TestServer.start("headers", "order").putHeaders("not a name", "x").build()));
+    assertThat(refused.getMessage())
+        .isEqualTo("headers name: not a name (expected: 1 to 100 of the characters a-z A-Z 0-9 . _ -)");
   }
 
   @Test

@@ -3,11 +3,13 @@ package dev.kagzi.engine.dispatch;
 import dev.kagzi.engine.internal.run.StartRun;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.RecordedStep;
 import dev.kagzi.engine.value.TypeVersion;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param historyApart {@code steps} is empty because they are too large; the worker fetches them
  * @param deadlineInMs how long the run may still take; null: no limit
  * @param stepTimeoutMs the timeout of a step attempt, unless the step has its own
+ * @param headers of the run's start
  */
 public record Task(
     Claim claim,
@@ -30,7 +33,8 @@ public record Task(
     String externalId,
     Instant createdAt,
     @Nullable Long deadlineInMs,
-    long stepTimeoutMs) {
+    long stepTimeoutMs,
+    Map<String, String> headers) {
 
   /** The task of a run that was inserted as claimed by a waiting worker. */
   public static Task ofStart(StartRun run, Instant createdAt, long stepTimeoutMs) {
@@ -48,7 +52,8 @@ public record Task(
         request.externalId(),
         createdAt,
         run.expiresMs(createdAt),
-        ownStepTimeoutMs == null ? stepTimeoutMs : ownStepTimeoutMs);
+        ownStepTimeoutMs == null ? stepTimeoutMs : ownStepTimeoutMs,
+        request.options().headers());
   }
 
   public TypeVersion type() {
@@ -57,6 +62,7 @@ public record Task(
 
   public int bytes() {
     int sum = 100 + workflowType.length() + version.length() + externalId.length();
+    sum += Limits.bytes(headers);
     if (input != null) {
       sum += input.bytes();
     }

@@ -6,6 +6,7 @@ import dev.kagzi.engine.internal.page.Cursor;
 import dev.kagzi.engine.internal.page.EpochMicros;
 import dev.kagzi.engine.internal.page.Pager;
 import dev.kagzi.engine.internal.retry.RetryPolicyJson;
+import dev.kagzi.engine.internal.value.Json;
 import dev.kagzi.engine.page.Page;
 import dev.kagzi.engine.page.PageSpec;
 import dev.kagzi.engine.value.Origin;
@@ -34,6 +35,7 @@ final class RunQueries {
              r.deadline_at, r.origin, r.crashes, r.epoch, r.blocked_by, r.retry_policy,
              r.execution_timeout_ms, r.step_timeout_ms, r.heartbeat_timeout_ms,
              r.on_failure_workflow, r.on_failure_task_queue, r.failed_run_id, r.retry_of, r.detached,
+             r.headers,
              CASE WHEN r.cron_expr IS NULL THEN r.fire_at END AS fire_at""";
 
   private static final String RUNS = "  FROM kagzi.workflow_runs r";
@@ -81,6 +83,7 @@ final class RunQueries {
       ), weighed AS (
       SELECT l.*, l.n = 1 OR ? >= sum(
                coalesce(octet_length(l.input), 0) + coalesce(octet_length(l.output), 0)
+               + coalesce(octet_length(l.headers::text), 0)
                + coalesce(octet_length(l.error::text), 0)
                + coalesce(octet_length(l.blocked_by::text), 0)) OVER (ORDER BY l.n) AS fits
         FROM loaded l
@@ -91,6 +94,7 @@ final class RunQueries {
              retry_policy, execution_timeout_ms, step_timeout_ms, heartbeat_timeout_ms,
              on_failure_workflow, on_failure_task_queue, failed_run_id, retry_of, detached, fire_at,
              failure_handler,
+             CASE WHEN fits THEN headers END AS headers,
              CASE WHEN fits THEN error END AS error,
              CASE WHEN fits THEN blocked_by END AS blocked_by,
              CASE WHEN fits THEN input END AS input, input_metadata,
@@ -382,6 +386,7 @@ final class RunQueries {
         row.runIdOrNull("failed_run_id"),
         row.runIdOrNull("retry_of"),
         row.bool("detached"),
-        row.timeOrNull("fire_at"));
+        row.timeOrNull("fire_at"),
+        Json.decodeUncached(row.textOrNull("headers")));
   }
 }

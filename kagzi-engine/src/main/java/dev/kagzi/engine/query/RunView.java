@@ -8,6 +8,7 @@ import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.WorkerId;
 import java.time.Instant;
+import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -62,6 +63,7 @@ public record RunView(
    * @param retryOf the run that this one retries
    * @param detached its parent does not wait for it, and a cancel of the parent does not reach it
    * @param fireAt the slot of its schedule that the run is for
+   * @param headers of its start
    */
   public record Setup(
       @Nullable RetryPolicy retryPolicy,
@@ -74,5 +76,6 @@ public record RunView(
       @Nullable RunId failedRun,
       @Nullable RunId retryOf,
       boolean detached,
-      @Nullable Instant fireAt) {}
+      @Nullable Instant fireAt,
+      Map<String, String> headers) {}
 }

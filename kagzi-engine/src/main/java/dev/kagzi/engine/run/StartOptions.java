@@ -2,6 +2,7 @@ package dev.kagzi.engine.run;
 
 import dev.kagzi.engine.value.RunId;
 import java.time.Instant;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param onFailureWorkflow the workflow type to start if the run fails; empty for none
  * @param onFailureTaskQueue the task queue of that workflow; empty for the run's own
  * @param parent the step that makes this start; null if the caller is not a workflow
+ * @param headers texts that are stored with the run and sent to its workers
  */
 public record StartOptions(
     @Nullable Long executionTimeoutMs,
@@ -23,13 +25,34 @@ public record StartOptions(
     String onFailureWorkflow,
     String onFailureTaskQueue,
     IfExists ifExists,
-    @Nullable Parent parent) {
+    @Nullable Parent parent,
+    Map<String, String> headers) {
 
   public record Parent(RunId run, String stepKey) {}
 
   public static final StartOptions NONE =
-      new StartOptions(null, null, null, null, "", "", IfExists.USE_EXISTING, null);
+      new StartOptions(null, null, null, null, "", "", IfExists.USE_EXISTING, null, Map.of());
 
+  public StartOptions {
+    headers = Map.copyOf(headers);
+  }
+
+  public StartOptions withHeaders(Map<String, String> other) {
+    return other.equals(headers)
+        ? this
+        : new StartOptions(
+            executionTimeoutMs,
+            deadline,
+            stepTimeoutMs,
+            heartbeatTimeoutMs,
+            onFailureWorkflow,
+            onFailureTaskQueue,
+            ifExists,
+            parent,
+            other);
+  }
+
+  /** True if a start needs only the columns that every run has; any run may have headers. */
   public boolean isPlain() {
     return executionTimeoutMs == null
         && deadline == null

@@ -1,6 +1,8 @@
 package dev.kagzi.engine.value;
 
+import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +28,13 @@ public record Limits(
     int labelsMax,
     int labelLengthMax,
     int textLengthMax) {
+
+  /** Enough for a trace context with its baggage, which may have 8 KiB, and a few of the user. */
+  public static final int HEADERS_MAX = 64;
+
+  public static final int HEADERS_BYTES_MAX = 16 << 10;
+
+  private static final Pattern HEADER_NAME = Pattern.compile("[a-zA-Z0-9._-]{1,100}");
 
   public static final Limits DEFAULT =
       new Limits(1 << 20, 2 << 20, 200, 500, 500, 100_000, 100, 1_000, 4_096);
@@ -76,6 +85,37 @@ public record Limits(
           checkLength(field + "[" + Refusal.shorten(key) + "]", value, labelLengthMax);
           checkStorable(field + "[" + Refusal.shorten(key) + "]", value);
         });
+  }
+
+  /** Checks the headers of a start. */
+  public static void checkHeaders(Map<String, String> headers) {
+    if (headers.size() > HEADERS_MAX) {
+      throw Refusal.invalid(
+          "headers", headers.size() + " entries", "at most " + HEADERS_MAX + " entries");
+    }
+    headers.forEach(
+        (name, value) -> {
+          if (!HEADER_NAME.matcher(name).matches()) {
+            throw Refusal.invalid(
+                "headers name", name, "1 to 100 of the characters a-z A-Z 0-9 . _ -");
+          }
+          checkStorable("headers[" + name + "]", value);
+        });
+    int bytes = bytes(headers);
+    if (bytes > HEADERS_BYTES_MAX) {
+      throw Refusal.invalid(
+          "headers", bytes + " bytes", "at most " + HEADERS_BYTES_MAX + " bytes in all");
+    }
+  }
+
+  /** Returns the size of names and values in UTF-8. */
+  public static int bytes(Map<String, String> texts) {
+    int bytes = 0;
+    for (Map.Entry<String, String> entry : texts.entrySet()) {
+      bytes += entry.getKey().getBytes(StandardCharsets.UTF_8).length;
+      bytes += entry.getValue().getBytes(StandardCharsets.UTF_8).length;
+    }
+    return bytes;
   }
 
   public void checkPayload(String field, @Nullable Payload payload) {

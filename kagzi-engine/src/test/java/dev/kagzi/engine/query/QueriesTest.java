@@ -60,7 +60,7 @@ class QueriesTest {
                schedule_id = '%s', deadline_at = '2026-03-02T00:00Z',
                started_at = '2026-03-01T12:00:01Z', finished_at = '2026-03-01T12:00:02.000003Z',
                error = '{"code": "TIMEOUT", "message": "late", "metadata": {"stack": "at x"}}',
-               blocked_by = '{"message": "unknown step"}'
+               blocked_by = '{"message": "unknown step"}', headers = '{"a": "b"}'
          WHERE run_id = '%s'
         """
             .formatted(worker, parent, schedule, run));
@@ -97,7 +97,19 @@ class QueriesTest {
                 2,
                 7,
                 new Failure(ErrorCode.UNSPECIFIED, "unknown step", false, 0, "", "", Map.of()),
-                new RunView.Setup(null, null, null, null, "", "", null, null, null, false, null)));
+                new RunView.Setup(
+                    null,
+                    null,
+                    null,
+                    null,
+                    "",
+                    "",
+                    null,
+                    null,
+                    null,
+                    false,
+                    null,
+                    Map.of("a", "b"))));
     assertThat(queries.runs(RunFilter.all(namespace), PageSpec.FIRST).items())
         .containsExactly(view);
   }

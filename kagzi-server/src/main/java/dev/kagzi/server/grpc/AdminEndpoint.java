@@ -71,6 +71,7 @@ final class AdminEndpoint extends AdminServiceImplBase {
           "force-offline-worker",
           "get-health",
           "get-history",
+          "headers",
           "heartbeat-claims",
           "id-conflict-policies",
           "include-payloads",

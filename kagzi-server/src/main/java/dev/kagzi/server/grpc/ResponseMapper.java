@@ -167,7 +167,8 @@ final class ResponseMapper {
         PollTaskResponse.newBuilder()
             .setRunId(task.claim().runId().toString())
             .setEpoch(task.claim().epoch())
-            .setWorkflowType(task.workflowType());
+            .setWorkflowType(task.workflowType())
+            .putAllHeaders(task.headers());
     set(task.input(), ResponseMapper::payload, message::setInput);
     return message.build();
   }
@@ -183,7 +184,8 @@ final class ResponseMapper {
             .setHistoryApart(task.historyApart())
             .setExternalId(task.externalId())
             .setCreatedAt(timestamp(task.createdAt()))
-            .setStepTimeoutMs(task.stepTimeoutMs());
+            .setStepTimeoutMs(task.stepTimeoutMs())
+            .putAllHeaders(task.headers());
     set(task.deadlineInMs(), message::setDeadlineInMs);
     set(task.input(), ResponseMapper::payload, message::setInput);
     task.steps().forEach(step -> message.addSteps(recordedStep(step)));
@@ -342,7 +344,7 @@ final class ResponseMapper {
     setText(setup.failedRun(), message::setFailedRunId);
     setText(setup.retryOf(), message::setRetryOf);
     set(setup.fireAt(), ResponseMapper::timestamp, message::setFireAt);
-    message.setDetached(setup.detached());
+    message.setDetached(setup.detached()).putAllHeaders(setup.headers());
     set(setup.retryPolicy(), ResponseMapper::retryPolicy, message::setRetryPolicy);
   }
 

@@ -41,7 +41,8 @@ final class StartRequests {
         request.getOnFailureWorkflow(),
         request.getOnFailureTaskQueue(),
         ifExists(request.getIdConflictPolicy()),
-        parent(request));
+        parent(request),
+        request.getHeadersMap());
   }
 
   private static StartOptions.@Nullable Parent parent(StartWorkflowRequest request) {
@@ -90,7 +91,6 @@ final class StartRequests {
   private static void refuseUnsupported(StartWorkflowRequest request) {
     refuse(request.hasStartAt(), "start_at");
     refuse(request.getPriority() != 0, "priority");
-    refuse(request.getHeadersCount() != 0, "headers");
     // A field of a newer protocol: the client relies on an effect that this server does not have.
     request.getUnknownFields().asMap().keySet().stream()
         .findFirst()

@@ -45,8 +45,8 @@ public final class ClaimRuns {
    * PENDING, and {@link #DELAY_SQL} delays it. Otherwise a run that kills its workers would kill
    * them all at once.
    *
-   * <p>Runs are claimed while the sum of their inputs is within the byte limit; one run is claimed
-   * in any case.
+   * <p>Runs are claimed while the sum of their inputs and headers is within the byte limit; one run
+   * is claimed in any case.
    */
   public static final String SQL =
       """
@@ -58,12 +58,15 @@ public final class ClaimRuns {
           FROM (SELECT d.*, count(*) OVER () AS found,
                        sum(d.bytes) OVER (ORDER BY d.available_at, d.run_id) - d.bytes
                          AS bytes_before
-                  FROM (SELECT f.*, coalesce(octet_length(i.data), 0) AS bytes
-                          FROM (SELECT r.run_id, r.status, r.crashes, r.available_at
+                  FROM (SELECT f.*,
+                               coalesce(octet_length(i.data), 0)
+                                 + coalesce(octet_length(f.headers::text), 0) AS bytes
+                          FROM (SELECT r.run_id, r.status, r.crashes, r.available_at, r.headers
                                   FROM unnest(?::text[], ?::text[], ?::int[], ?::bigint[])
                                          AS t (workflow_type, version, tasks_max, low_us)
                                  CROSS JOIN LATERAL (
-                                       SELECT w.run_id, w.status, w.crashes, w.available_at
+                                       SELECT w.run_id, w.status, w.crashes, w.available_at,
+                                              w.headers
                                          FROM kagzi.workflow_runs w
                                         WHERE w.namespace = ? AND w.task_queue = ?
                                           AND w.workflow_type = t.workflow_type
@@ -102,7 +105,7 @@ public final class ClaimRuns {
           FROM c, (SELECT kagzi.clock() AS now) AS t
          WHERE w.run_id = c.run_id
         RETURNING w.run_id, w.epoch, w.status, w.workflow_type, w.version, w.attempts, w.external_id,
-                  w.created_at, w.crashes, w.step_timeout_ms,
+                  w.created_at, w.crashes, w.step_timeout_ms, w.headers,
                   ceil(extract(epoch FROM w.deadline_at - t.now) * 1000)::bigint
                     AS deadline_in_ms,
                   c.slot, c.from_status, c.found, w.namespace, w.task_queue),
@@ -193,7 +196,8 @@ public final class ClaimRuns {
       int crashes,
       @Nullable Long stepTimeoutMs,
       @Nullable Long deadlineInMs,
-      @Nullable Payload input) {
+      @Nullable Payload input,
+      Map<String, String> headers) {
 
     int crashesBefore() {
       return before == RunStatus.RUNNING ? crashes - 1 : crashes;
@@ -206,8 +210,8 @@ public final class ClaimRuns {
    * @param types with exact versions and limits
    * @param slots the worker of each slot
    * @param lowUs for each type, the due time at which the index scan starts
-   * @param bytesMax limits the sum of the inputs, and separately the sum of the histories; one run
-   *     is claimed in any case
+   * @param bytesMax limits the sum of the inputs and headers, and separately the sum of the
+   *     histories; one run is claimed in any case
    */
   record Request(
       QueueName queue,
@@ -342,7 +346,8 @@ public final class ClaimRuns {
         run.externalId,
         run.createdAt,
         run.deadlineInMs,
-        run.stepTimeoutMs == null ? stepTimeoutMs : run.stepTimeoutMs);
+        run.stepTimeoutMs == null ? stepTimeoutMs : run.stepTimeoutMs,
+        run.headers);
   }
 
   private static Taken map(Row row) throws SQLException {
@@ -361,7 +366,8 @@ public final class ClaimRuns {
         row.integer("crashes"),
         row.bigintOrNull("step_timeout_ms"),
         row.bigintOrNull("deadline_in_ms"),
-        data == null ? null : new Payload(data, Json.decode(row.textOrNull("metadata"))));
+        data == null ? null : new Payload(data, Json.decode(row.textOrNull("metadata"))),
+        Json.decodeUncached(row.textOrNull("headers")));
   }
 
   static NextDue nextDue(

@@ -74,7 +74,7 @@ public final class InsertRuns {
           INSERT INTO kagzi.workflow_runs
                  (run_id, namespace, external_id, task_queue, workflow_type, version, retry_policy,
                   origin, parent_run_id, parent_step_id, status, epoch, locked_by, claimed_at,
-                  available_at, created_at, started_at%s)
+                  available_at, created_at, started_at, headers%s)
           SELECT n.run_id, n.namespace, n.external_id, n.task_queue, n.workflow_type, n.version,
                  n.retry_policy::jsonb, n.origin, n.parent_run_id, n.parent_step_id,
                  CASE WHEN n.locked_by IS NULL THEN 'PENDING' ELSE 'RUNNING' END,
@@ -83,11 +83,13 @@ public final class InsertRuns {
                  CASE WHEN n.locked_by IS NULL THEN NULL ELSE t.now END,
                  t.now + n.lease_ms * interval '1 millisecond',
                  t.now,
-                 CASE WHEN n.locked_by IS NULL THEN NULL ELSE t.now END%s
+                 CASE WHEN n.locked_by IS NULL THEN NULL ELSE t.now END,
+                 n.headers::jsonb%s
             FROM unnest(?::uuid[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[],
-                        ?::text[], ?::uuid[], ?::text[], ?::uuid[], ?::bigint[]%s)
+                        ?::text[], ?::uuid[], ?::text[], ?::uuid[], ?::bigint[], ?::text[]%s)
                    AS n (run_id, namespace, external_id, task_queue, workflow_type, version,
-                         retry_policy, origin, parent_run_id, parent_step_id, locked_by, lease_ms%s)
+                         retry_policy, origin, parent_run_id, parent_step_id, locked_by, lease_ms,
+                         headers%s)
            CROSS JOIN (SELECT kagzi.clock() AS now) AS t
            %s
               ON CONFLICT DO NOTHING
@@ -116,7 +118,7 @@ public final class InsertRuns {
       WITH r AS (
         INSERT INTO kagzi.workflow_runs
                (run_id, namespace, external_id, task_queue, workflow_type, version, retry_policy,
-                status, epoch, locked_by, claimed_at, available_at, created_at, started_at)
+                status, epoch, locked_by, claimed_at, available_at, created_at, started_at, headers)
         SELECT n.run_id, n.namespace, n.external_id, n.task_queue, n.workflow_type, n.version,
                n.retry_policy::jsonb,
                CASE WHEN n.locked_by IS NULL THEN 'PENDING' ELSE 'RUNNING' END,
@@ -125,11 +127,12 @@ public final class InsertRuns {
                CASE WHEN n.locked_by IS NULL THEN NULL ELSE t.now END,
                t.now + n.lease_ms * interval '1 millisecond',
                t.now,
-               CASE WHEN n.locked_by IS NULL THEN NULL ELSE t.now END
+               CASE WHEN n.locked_by IS NULL THEN NULL ELSE t.now END,
+               n.headers::jsonb
           FROM (VALUES (?::uuid, ?::text, ?::text, ?::text, ?::text, ?::text, ?::text, ?::uuid,
-                        ?::bigint))
+                        ?::bigint, ?::text))
                  AS n (run_id, namespace, external_id, task_queue, workflow_type, version,
-                       retry_policy, locked_by, lease_ms)
+                       retry_policy, locked_by, lease_ms, headers)
          CROSS JOIN (SELECT kagzi.clock() AS now) AS t
             ON CONFLICT DO NOTHING
         RETURNING run_id, created_at, namespace, task_queue, workflow_type, version, status),
@@ -237,7 +240,8 @@ public final class InsertRuns {
         .bindUuids(ordered, s -> id(s.lineage().parent()))
         .bindTexts(ordered, s -> s.lineage().parentStep())
         .bindUuids(ordered, InsertRuns::lockedBy)
-        .bindLongs(ordered, InsertRuns::leaseMs);
+        .bindLongs(ordered, InsertRuns::leaseMs)
+        .bindTexts(ordered, s -> Json.encodeUncached(s.request().options().headers()));
     if (!plain) {
       bindOptions(query, ordered);
     }
@@ -286,6 +290,7 @@ public final class InsertRuns {
         .bind(RetryPolicyJson.encode(request.retryPolicy()))
         .bind(lockedBy(start))
         .bind(leaseMs(start))
+        .bind(Json.encodeUncached(request.options().headers()))
         .bind(input ? request.input().data() : null)
         .bind(input ? Json.encode(request.input().metadata()) : null)
         .first(row -> row.time("created_at"))

@@ -3,6 +3,7 @@ package dev.kagzi.engine.internal.run;
 import dev.kagzi.engine.internal.db.Row;
 import dev.kagzi.engine.internal.db.Session;
 import dev.kagzi.engine.internal.retry.RetryPolicyJson;
+import dev.kagzi.engine.internal.value.Json;
 import dev.kagzi.engine.run.IfExists;
 import dev.kagzi.engine.run.StartOptions;
 import dev.kagzi.engine.run.StartRequest;
@@ -22,7 +23,8 @@ public record PreviousRun(RunStatus status, @Nullable RunId failedRun, StartRequ
              r.status, r.execution_timeout_ms,
              kagzi.clock() + r.deadline_after_ms * interval '1 millisecond' AS deadline,
              r.step_timeout_ms, r.heartbeat_timeout_ms,
-             r.on_failure_workflow, r.on_failure_task_queue, r.failed_run_id, p.data, p.metadata
+             r.on_failure_workflow, r.on_failure_task_queue, r.failed_run_id, r.headers, p.data,
+             p.metadata
         FROM kagzi.workflow_runs r
         LEFT JOIN kagzi.workflow_payloads p ON p.run_id = r.run_id AND p.kind = 'INPUT'
        WHERE r.run_id = ? AND r.namespace || '' = ? AND r.cron_expr IS NULL
@@ -61,6 +63,7 @@ public record PreviousRun(RunStatus status, @Nullable RunId failedRun, StartRequ
             row.textOrEmpty("on_failure_workflow"),
             row.textOrEmpty("on_failure_task_queue"),
             IfExists.USE_EXISTING,
-            null));
+            null,
+            Json.decodeUncached(row.textOrNull("headers"))));
   }
 }

@@ -48,6 +48,7 @@ public final class StartChecks {
     limits.checkName("workflow_type", request.workflowType());
     limits.checkOptionalName("version", request.version());
     limits.checkPayload("input", request.input());
+    Limits.checkHeaders(request.options().headers());
     check(request.options());
     large.warn(request.workflowType(), "input", request.input());
   }

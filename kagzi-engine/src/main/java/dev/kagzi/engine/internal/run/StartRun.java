@@ -2,6 +2,7 @@ package dev.kagzi.engine.internal.run;
 
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.run.StartResult;
+import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.value.Origin;
 import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.value.Refusal;
@@ -65,11 +66,17 @@ public final class StartRun extends RunWrite<StartResult> {
       Lineage lineage,
       @Nullable SlotReservation reservation,
       @Nullable Refusal refusal) {
-    super(runId, request.input().bytes() + request.externalId().length());
+    super(runId, bytes(request));
     this.request = request;
     this.lineage = lineage;
     this.reservation = reservation;
     this.refusal = refusal;
+  }
+
+  private static int bytes(StartRequest request) {
+    return request.input().bytes()
+        + request.externalId().length()
+        + Limits.bytes(request.options().headers());
   }
 
   /** Inserts nothing: answers with the run of an equal earlier start, or refuses. */

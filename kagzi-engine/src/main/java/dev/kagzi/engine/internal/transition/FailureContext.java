@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param handlerQueue task queue of the run's own handler; empty for the run's queue
  * @param globalQueue task queue of the namespace's failure handler; null for none
  * @param input the run's input, if a handler gets a copy of it
+ * @param headers of the run, which its handlers get, too
  * @param lastStep the step that ended last, if workers of the run have crashed; null: none
  * @param seenUs when the first final step failure of this attempt was recorded; null: there is
  *     none, or the run has no retry policy
@@ -43,6 +44,7 @@ record FailureContext(
     String handlerQueue,
     @Nullable String globalQueue,
     @Nullable Payload input,
+    Map<String, String> headers,
     @Nullable String lastStep,
     @Nullable Long seenUs,
     @Nullable String seenStep,
@@ -71,7 +73,7 @@ record FailureContext(
              (extract(epoch FROM r.deadline_at) * 1000000)::bigint AS deadline_us,
              CASE WHEN r.deadline_after_ms IS NULL THEN r.execution_timeout_ms END
                AS execution_timeout_ms,
-             r.on_failure_workflow, r.on_failure_task_queue,
+             r.on_failure_workflow, r.on_failure_task_queue, r.headers,
              CASE WHEN m.failure_handler_task_queue IS NULL THEN NULL
                   ELSE coalesce((SELECT w.task_queue FROM kagzi.workers w
                                   WHERE w.namespace = r.namespace
@@ -156,6 +158,7 @@ record FailureContext(
         orEmpty(row.textOrNull("on_failure_task_queue")),
         row.textOrNull("global_queue"),
         data == null ? null : new Payload(data, Json.decode(row.textOrNull("metadata"))),
+        Json.decodeUncached(row.textOrNull("headers")),
         row.textOrNull("last_step"),
         row.bigintOrNull("seen_us"),
         row.textOrNull("seen_step"),

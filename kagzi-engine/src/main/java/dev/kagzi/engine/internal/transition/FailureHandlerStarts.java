@@ -59,7 +59,7 @@ record FailureHandlerStarts(
             event(),
             null,
             id,
-            StartOptions.NONE);
+            StartOptions.NONE.withHeaders(context.headers()));
     return new StartRun(id, request, StartRun.Lineage.handlerOf(row.runId()), null);
   }
 

@@ -88,6 +88,16 @@ public final class Json {
     return map;
   }
 
+  /** Like {@link #encode(Map)}, for maps that differ from run to run and would fill the cache. */
+  public static @Nullable String encodeUncached(Map<String, String> map) {
+    return map.isEmpty() ? null : write(map);
+  }
+
+  /** Like {@link #decode}, for maps that differ from run to run. */
+  public static Map<String, String> decodeUncached(@Nullable String json) {
+    return json == null ? Map.of() : read(json);
+  }
+
   public static @Nullable String encodeCounts(Map<String, Integer> counts) {
     return counts.isEmpty()
         ? null

@@ -14,6 +14,7 @@ import dev.kagzi.engine.value.WorkerId;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import org.junit.jupiter.api.Test;
@@ -59,6 +60,7 @@ class EffectExecutorTest {
         "",
         Instant.EPOCH,
         null,
-        0);
+        0,
+        Map.of());
   }
 }

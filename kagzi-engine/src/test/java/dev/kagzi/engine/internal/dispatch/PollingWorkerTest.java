@@ -57,7 +57,8 @@ class PollingWorkerTest {
             "",
             Instant.EPOCH,
             null,
-            0));
+            0,
+            Map.of()));
   }
 
   private boolean hasFreeSlot(String version) {

@@ -14,6 +14,7 @@ import dev.kagzi.engine.value.WorkerId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** What a task queue decides, without threads and without a database. */
@@ -56,7 +57,8 @@ class TaskQueueTest {
         "",
         Instant.EPOCH,
         null,
-        0);
+        0,
+        Map.of());
   }
 
   /** A claim round that finds no due run: from then on the queue knows that it has no backlog. */
