@@ -6,6 +6,7 @@ import dev.kagzi.server.grpc.GrpcServer;
 import dev.kagzi.server.grpc.GrpcSettings;
 import dev.kagzi.server.http.HttpApi;
 import dev.kagzi.server.listen.ListenConfig;
+import dev.kagzi.server.trace.ServerTracing;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.UUID;
@@ -158,7 +159,8 @@ public final class KagziServer implements AutoCloseable {
             inProcessName,
             config.reflection(),
             ServerVersion.read(),
-            config.engine().memory());
+            config.engine().memory(),
+            ServerTracing.open(config.traces(), ServerVersion.read()));
     try {
       return GrpcServer.start(settings, engine, readiness::notReadyReason, config.closeTimeout());
     } catch (IOException e) {

@@ -7,6 +7,7 @@ import dev.kagzi.server.config.Settings;
 import dev.kagzi.server.listen.AccessToken;
 import dev.kagzi.server.listen.ListenConfig;
 import dev.kagzi.server.listen.Tls;
+import dev.kagzi.server.trace.TraceConfig;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.function.Consumer;
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The configuration of a server.
  *
+ * @param traces where the server exports its spans to
  * @param migrateOnStart whether a start migrates the schema; if not, the schema must be up to date
  * @param closeTimeout how long a stop waits for calls in flight
  * @param onFailure called when an essential thread has ended, before the server closes itself
@@ -23,6 +25,7 @@ public record ServerConfig(
     ListenConfig listen,
     DatabaseConfig database,
     EngineConfig engine,
+    TraceConfig traces,
     boolean migrateOnStart,
     boolean reflection,
     Duration closeTimeout,
@@ -62,6 +65,7 @@ public record ServerConfig(
     private boolean reflection;
     private Duration closeTimeout;
     private EngineConfig engine;
+    private TraceConfig traces;
     private Consumer<Throwable> onFailure = why -> {};
 
     private Builder(Settings settings) {
@@ -79,6 +83,9 @@ public record ServerConfig(
       this.reflection = settings.isOn(ServerOption.REFLECTION);
       this.closeTimeout = settings.time(ServerOption.CLOSE_TIMEOUT);
       this.engine = EngineSettings.read(settings);
+      this.traces =
+          TraceConfig.read(
+              settings.text(ServerOption.OTLP_ENDPOINT), settings.text(ServerOption.OTLP_HEADERS));
     }
 
     /** The address that both ports bind to; 127.0.0.1 by default. */
@@ -192,6 +199,15 @@ public record ServerConfig(
       return this;
     }
 
+    /**
+     * Exports spans of traced runs to a collector that accepts OTLP over gRPC, for example {@code
+     * http://localhost:4317}; by default nothing is exported.
+     */
+    public Builder otlpEndpoint(String endpoint) {
+      this.traces = new TraceConfig(endpoint, traces.headers());
+      return this;
+    }
+
     /** The engine's settings. Overrides an earlier call of {@link #autoCreateNamespaces}. */
     public Builder engine(EngineConfig engine) {
       this.engine = engine;
@@ -235,7 +251,14 @@ public record ServerConfig(
      */
     public ServerConfig build() {
       return new ServerConfig(
-          listen(), database(), engine, migrateOnStart, reflection, closeTimeout, onFailure);
+          listen(),
+          database(),
+          engine,
+          traces,
+          migrateOnStart,
+          reflection,
+          closeTimeout,
+          onFailure);
     }
   }
 }

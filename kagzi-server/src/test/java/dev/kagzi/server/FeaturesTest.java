@@ -69,9 +69,7 @@ class FeaturesTest {
 
   /** Refused by name: no server implements them yet. */
   private static final Set<String> NOT_YET =
-      Set.of(
-          "StartWorkflowRequest.start_at",
-          "StartWorkflowRequest.priority");
+      Set.of("StartWorkflowRequest.start_at", "StartWorkflowRequest.priority");
 
   /** Features that change no message, only the guarantees of base fields. */
   private static final Set<String> PROMISES = Set.of("exact-counts");

@@ -23,6 +23,8 @@ final class OptionSamples {
     return switch (option) {
       case HOST -> "127.0.0.2";
       case DB_URL -> "jdbc:postgresql://other/kagzi";
+      case OTLP_ENDPOINT -> "http://localhost:4317";
+      case OTLP_HEADERS -> "authorization=other";
       case JOURNAL_QUEUE_BYTES_MAX -> "65MiB";
       default ->
           switch (option.type()) {

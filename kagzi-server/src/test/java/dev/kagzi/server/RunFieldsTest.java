@@ -143,10 +143,7 @@ class RunFieldsTest {
         server
             .workers()
             .register(
-                RegisterRequest.newBuilder()
-                    .setTaskQueue("bare")
-                    .addWorkflowTypes("order")
-                    .build())
+                RegisterRequest.newBuilder().setTaskQueue("bare").addWorkflowTypes("order").build())
             .getWorkerId();
     PollTaskResponse task =
         server
@@ -168,9 +165,12 @@ class RunFieldsTest {
                 server
                     .workflows()
                     .startWorkflow(
-                        TestServer.start("headers", "order").putHeaders("not a name", "x").build()));
+                        TestServer.start("headers", "order")
+                            .putHeaders("not a name", "x")
+                            .build()));
     assertThat(refused.getMessage())
-        .isEqualTo("headers name: not a name (expected: 1 to 100 of the characters a-z A-Z 0-9 . _ -)");
+        .isEqualTo(
+            "headers name: not a name (expected: 1 to 100 of the characters a-z A-Z 0-9 . _ -)");
   }
 
   @Test

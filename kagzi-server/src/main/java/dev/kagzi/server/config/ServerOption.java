@@ -50,6 +50,15 @@ public enum ServerOption {
       "INFO",
       "The level of the log, which goes to standard error."),
 
+  OTLP_ENDPOINT(
+      new Text("URL"),
+      "",
+      "A collector that accepts OTLP over gRPC, such as http://localhost:4317: the server exports spans of traced runs to it. Empty: it exports nothing."),
+  OTLP_HEADERS(
+      new Secret(),
+      "",
+      "Headers of each export, such as authorization=TOKEN; several separated by commas."),
+
   DB_URL(
       new Text("URL"),
       "",

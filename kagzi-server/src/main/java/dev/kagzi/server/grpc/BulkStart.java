@@ -1,7 +1,6 @@
 package dev.kagzi.server.grpc;
 
 import dev.kagzi.engine.retry.RetryPolicy;
-import dev.kagzi.engine.run.Runs;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.run.StartResult;
 import dev.kagzi.engine.value.Refusal;
@@ -21,7 +20,7 @@ final class BulkStart {
 
   /** Completes with a supplier that builds the response. */
   static CompletableFuture<Supplier<StartWorkflowsResponse>> begin(
-      Runs runs, RetryPolicy defaults, StartWorkflowsRequest request) {
+      GrpcContext context, RetryPolicy defaults, StartWorkflowsRequest request) {
     int count = request.getStartsCount();
     if (count > STARTS_MAX) {
       throw Refusal.invalid("starts", count + " items", "at most " + STARTS_MAX + " in one call");
@@ -36,7 +35,8 @@ final class BulkStart {
         refused[i] = refused(e);
       }
     }
-    List<CompletableFuture<StartResult>> answers = runs.startAll(readable);
+    List<CompletableFuture<StartResult>> answers = context.engine().runs().startAll(readable);
+    context.tracing().started(readable, answers);
     return CompletableFuture.allOf(answers.toArray(new CompletableFuture<?>[0]))
         .handle((none, someFailed) -> () -> response(refused, answers));
   }

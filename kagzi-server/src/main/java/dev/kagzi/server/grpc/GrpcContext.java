@@ -1,6 +1,7 @@
 package dev.kagzi.server.grpc;
 
 import dev.kagzi.engine.Engine;
+import dev.kagzi.server.trace.ServerTracing;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
 
@@ -18,4 +19,5 @@ record GrpcContext(
     Executor senders,
     ScheduledExecutorService timer,
     OpenCalls calls,
-    CallMemory memory) {}
+    CallMemory memory,
+    ServerTracing tracing) {}

@@ -19,7 +19,7 @@ public final class GrpcServer implements AutoCloseable {
 
   private final Transports transports;
   private final ServingState serving;
-  private final OpenCalls calls;
+  private final GrpcContext context;
   private final GoneCallers gone;
   private final GrpcThreads threads;
   private final Duration closeTimeout;
@@ -27,13 +27,13 @@ public final class GrpcServer implements AutoCloseable {
   private GrpcServer(
       Transports transports,
       ServingState serving,
-      OpenCalls calls,
+      GrpcContext context,
       GoneCallers gone,
       GrpcThreads threads,
       Duration closeTimeout) {
     this.transports = transports;
     this.serving = serving;
-    this.calls = calls;
+    this.context = context;
     this.gone = gone;
     this.threads = threads;
     this.closeTimeout = closeTimeout;
@@ -52,7 +52,6 @@ public final class GrpcServer implements AutoCloseable {
       Duration closeTimeout)
       throws IOException {
     GrpcThreads threads = GrpcThreads.start(engine.threads());
-    OpenCalls calls = new OpenCalls();
     GoneCallers gone = new GoneCallers();
     CallMemory memory = new CallMemory(settings.memory());
     GrpcContext context =
@@ -61,8 +60,9 @@ public final class GrpcServer implements AutoCloseable {
             new BlockingCalls(BLOCKING_CALLS_MAX, engine.threads()),
             threads.senders(),
             threads.timer(),
-            calls,
-            memory);
+            new OpenCalls(),
+            memory,
+            settings.tracing());
     List<BindableService> services = new ArrayList<>();
     services.add(new WorkflowEndpoint(context));
     services.add(new WorkerEndpoint(context));
@@ -83,11 +83,12 @@ public final class GrpcServer implements AutoCloseable {
                 // Interceptors run in reverse order of addition: this one is next to the transport.
                 server.intercept(gone);
               });
-      return new GrpcServer(transports, serving, calls, gone, threads, closeTimeout);
+      return new GrpcServer(transports, serving, context, gone, threads, closeTimeout);
     } catch (IOException e) {
       // The event loops end on purpose, so their end must not be reported as a failure.
       engine.threads().close();
       threads.close();
+      context.tracing().close(closeTimeout);
       throw e;
     }
   }
@@ -123,7 +124,7 @@ public final class GrpcServer implements AutoCloseable {
   }
 
   public int openCalls() {
-    return calls.size();
+    return context.calls().size();
   }
 
   /**
@@ -134,9 +135,10 @@ public final class GrpcServer implements AutoCloseable {
   public void close() {
     serving.stop();
     transports.shutdown();
-    calls.endAll();
+    context.calls().endAll();
     transports.awaitEnd(closeTimeout);
     gone.stop();
     threads.close();
+    context.tracing().close(closeTimeout);
   }
 }

@@ -2,16 +2,19 @@ package dev.kagzi.server.grpc;
 
 import dev.kagzi.engine.config.MemoryConfig;
 import dev.kagzi.server.listen.ListenConfig;
+import dev.kagzi.server.trace.ServerTracing;
 
 /**
  * The settings of the gRPC server.
  *
  * @param inProcessName the name for callers in this process, with or without a port
  * @param version the server's version, as GetServerInfo reports it
+ * @param tracing closed by the server
  */
 public record GrpcSettings(
     ListenConfig listen,
     String inProcessName,
     boolean reflection,
     String version,
-    MemoryConfig memory) {}
+    MemoryConfig memory,
+    ServerTracing tracing) {}

@@ -128,6 +128,7 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
                 LongPoll.waitMs(0)),
         tasks -> {
           connection.add(Arguments.workerId(request.getWorkerId()));
+          context.tracing().dispatched(tasks);
           return ResponseMapper.oneTask(tasks);
         },
         tasks -> giveBack(request.getNamespace(), tasks));
@@ -142,6 +143,7 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
         () -> tasks.poll(pollRequest(request)),
         tasks -> {
           connection.add(Arguments.workerId(request.getWorkerId()));
+          context.tracing().dispatched(tasks);
           return ResponseMapper.tasks(tasks);
         },
         tasks -> giveBack(request.getNamespace(), tasks));

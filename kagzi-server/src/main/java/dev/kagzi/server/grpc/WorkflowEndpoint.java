@@ -4,6 +4,8 @@ import dev.kagzi.engine.query.Queries;
 import dev.kagzi.engine.query.RunFilter;
 import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.run.Runs;
+import dev.kagzi.engine.run.StartRequest;
+import dev.kagzi.engine.run.StartResult;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.protocol.v1.AwaitWorkflowRequest;
 import dev.kagzi.protocol.v1.AwaitWorkflowResponse;
@@ -33,7 +35,9 @@ import dev.kagzi.protocol.v1.WorkflowServiceGrpc.WorkflowServiceImplBase;
 import dev.kagzi.protocol.v1.WorkflowStatus;
 import io.grpc.stub.StreamObserver;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 final class WorkflowEndpoint extends WorkflowServiceImplBase {
@@ -59,8 +63,14 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
       StartWorkflowRequest request, StreamObserver<StartWorkflowResponse> caller) {
     UnaryResponses.answer(
         caller,
-        () -> runs.start(StartRequests.read(request, "", retryDefaults)),
+        () -> start(StartRequests.read(request, "", retryDefaults)),
         ResponseMapper::started);
+  }
+
+  private CompletableFuture<StartResult> start(StartRequest request) {
+    CompletableFuture<StartResult> answer = runs.start(request);
+    context.tracing().started(List.of(request), List.of(answer));
+    return answer;
   }
 
   @Override
@@ -69,7 +79,7 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
     UnaryResponses.answer(
         caller,
         UnaryResponses.writer(request.getStartsCount(), context.senders()),
-        () -> BulkStart.begin(runs, retryDefaults, request),
+        () -> BulkStart.begin(context, retryDefaults, request),
         Supplier::get);
   }
 
