@@ -28,6 +28,12 @@ public interface ChildBuilder<I, O> {
   ChildBuilder<I, O> executionTimeout(Duration timeout);
 
   /**
+   * Adds a header: {@link WorkflowStarter#header}. A child has the headers of its parent; this one
+   * replaces that with the same name.
+   */
+  ChildBuilder<I, O> header(String name, String value);
+
+  /**
    * Starts the child and returns without waiting for its result. If the parent is cancelled or
    * terminated, so is the child. If the parent completes, fails or times out, the child continues.
    *

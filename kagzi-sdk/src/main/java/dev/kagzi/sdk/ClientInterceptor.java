@@ -1,5 +1,6 @@
 package dev.kagzi.sdk;
 
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
@@ -13,8 +14,11 @@ public interface ClientInterceptor {
    *
    * @param workflowId the id set with {@link WorkflowStarter#id}; empty if none
    * @param version the workflow type's version; empty for the type's default
+   * @param headers the start's headers ({@link WorkflowStarter#header}). An interceptor may change
+   *     this map before it calls {@code next}.
    */
-  record Start(String type, String version, String queue, String workflowId) {}
+  record Start(
+      String type, String version, String queue, String workflowId, Map<String, String> headers) {}
 
   /**
    * Intercepts one start.

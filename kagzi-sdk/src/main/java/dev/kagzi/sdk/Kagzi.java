@@ -6,8 +6,10 @@ import dev.kagzi.protocol.v1.GetServerInfoResponse;
 import dev.kagzi.protocol.v1.SetDefaultVersionRequest;
 import dev.kagzi.protocol.v1.Workflow;
 import dev.kagzi.sdk.internal.client.RunCalls;
+import dev.kagzi.sdk.internal.otel.OpenTelemetryTracing;
 import dev.kagzi.sdk.internal.run.NameRules;
 import dev.kagzi.sdk.internal.run.RegisteredWorkflow;
+import dev.kagzi.sdk.internal.trace.Tracing;
 import dev.kagzi.sdk.internal.wire.Channels;
 import dev.kagzi.sdk.internal.wire.Connection;
 import dev.kagzi.sdk.internal.wire.Credentials;
@@ -18,6 +20,7 @@ import dev.kagzi.sdk.internal.worker.WorkerSettings;
 import io.grpc.ClientInterceptors;
 import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
+import io.opentelemetry.api.OpenTelemetry;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -77,16 +80,19 @@ public final class Kagzi implements AutoCloseable {
 
   private final List<ClientInterceptor> interceptors;
   private final List<WorkerInterceptor> workerInterceptors;
+  private final Tracing tracing;
 
   private Kagzi(
       Connection connection,
       Payloads payloads,
       List<ClientInterceptor> interceptors,
-      List<WorkerInterceptor> workerInterceptors) {
+      List<WorkerInterceptor> workerInterceptors,
+      Tracing tracing) {
     this.connection = connection;
     this.interceptors = List.copyOf(interceptors);
     this.workerInterceptors = List.copyOf(workerInterceptors);
     this.payloads = payloads;
+    this.tracing = tracing;
     this.runs = new RunCalls(connection, payloads);
   }
 
@@ -110,7 +116,7 @@ public final class Kagzi implements AutoCloseable {
 
   /** Returns a builder that starts runs of this type. */
   public <I, O> WorkflowStarter<I, O> workflow(WorkflowType<I, O> type) {
-    return new WorkflowStarter<>(runs, type, interceptors);
+    return new WorkflowStarter<>(runs, type, interceptors, tracing);
   }
 
   /**
@@ -264,6 +270,10 @@ public final class Kagzi implements AutoCloseable {
     return List.copyOf(workers);
   }
 
+  Tracing tracing() {
+    return tracing;
+  }
+
   Worker start(List<WorkerSettings> settings, boolean drainOnShutdown) {
     Worker worker = WorkerGroup.start(connection, payloads, settings, drainOnShutdown);
     workers.add(worker);
@@ -297,6 +307,7 @@ public final class Kagzi implements AutoCloseable {
     private final List<ClientInterceptor> interceptors = new ArrayList<>();
     private final List<WorkerInterceptor> workerInterceptors = new ArrayList<>();
     private final List<io.grpc.ClientInterceptor> grpcInterceptors = new ArrayList<>();
+    private Tracing tracing = Tracing.OFF;
     private UnaryOperator<ManagedChannelBuilder<?>> channelOptions = UnaryOperator.identity();
 
     private Builder() {}
@@ -421,6 +432,20 @@ public final class Kagzi implements AutoCloseable {
       return this;
     }
 
+    /**
+     * Traces the starts of this client and the runs of its workers with OpenTelemetry; off by
+     * default. The trace context of a start is stored in the headers of its run, so all executions,
+     * steps and children of the run are in one trace. {@code docs/tracing.md} describes the spans.
+     *
+     * <p>Only this method needs {@code io.opentelemetry:opentelemetry-api}, which the SDK does not
+     * bring.
+     */
+    public Builder openTelemetry(OpenTelemetry openTelemetry) {
+      this.tracing =
+          new OpenTelemetryTracing(Objects.requireNonNull(openTelemetry, "openTelemetry"));
+      return this;
+    }
+
     /** Customizes the gRPC channel after all other options, for example with a proxy. */
     public Builder channel(UnaryOperator<ManagedChannelBuilder<?>> options) {
       this.channelOptions = Objects.requireNonNull(options, "options");
@@ -445,7 +470,11 @@ public final class Kagzi implements AutoCloseable {
               callTimeout);
       PayloadCodec used = codec == null ? JacksonCodec.DEFAULT : codec;
       return new Kagzi(
-          connection, new Payloads(new FailedEventCodec(used)), interceptors, workerInterceptors);
+          connection,
+          new Payloads(new FailedEventCodec(used)),
+          interceptors,
+          workerInterceptors,
+          tracing);
     }
 
     /**

@@ -1,6 +1,7 @@
 package dev.kagzi.sdk;
 
 import java.time.Instant;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -18,6 +19,7 @@ import java.util.Optional;
  *     of the last failed attempt, which a retried or resumed run keeps until it ends
  * @param parentRunId the run that started it, as a child or from a step
  * @param parentStep the step of that run
+ * @param headers of its start: {@link WorkflowStarter#header}
  * @param output the stored output of a completed run; {@link #output(Class)} decodes it. In lists
  *     it is empty if it is larger than 4 KiB: {@link RunList#payloads}
  */
@@ -38,7 +40,12 @@ public record RunInfo(
     Optional<Failure> failure,
     Optional<String> parentRunId,
     Optional<String> parentStep,
+    Map<String, String> headers,
     Optional<Encoded> output) {
+
+  public RunInfo {
+    headers = Map.copyOf(headers);
+  }
 
   /**
    * Decodes the run's output with the client's codec; in a {@link RunHistory}, as JSON.

@@ -1,5 +1,6 @@
 package dev.kagzi.sdk;
 
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -13,6 +14,9 @@ public interface StepContext {
 
   /** Returns the name of the run's workflow type. */
   String workflowType();
+
+  /** Returns the headers of the run's start: {@link WorkflowStarter#header}. */
+  Map<String, String> headers();
 
   /**
    * Returns the step's name in the workflow's code, for example {@code charge}. It is the same in

@@ -283,7 +283,8 @@ public final class WorkerBuilder {
         drainTimeout,
         new FailureRecorder(errorSanitizer, errorKinds, recordStacks),
         new InterceptorChain(interceptors),
-        nondeterminism);
+        nondeterminism,
+        kagzi.tracing());
   }
 
   private static String localHostname() {

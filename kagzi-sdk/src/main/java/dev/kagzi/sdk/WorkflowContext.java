@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import org.slf4j.Logger;
 
@@ -269,6 +270,9 @@ public interface WorkflowContext {
 
   /** Returns the run's version of the workflow type. */
   String version();
+
+  /** Returns the headers of the run's start: {@link WorkflowStarter#header}. */
+  Map<String, String> headers();
 
   /**
    * Returns a logger that is silent during a replay, so that messages are not logged twice. Its

@@ -6,11 +6,14 @@ import dev.kagzi.protocol.v1.StartWorkflowResponse;
 import dev.kagzi.sdk.internal.client.RunCalls;
 import dev.kagzi.sdk.internal.run.NameRules;
 import dev.kagzi.sdk.internal.run.StepScope;
+import dev.kagzi.sdk.internal.trace.Tracing;
 import dev.kagzi.sdk.internal.wire.ProtoMapper;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
@@ -36,11 +39,17 @@ public final class WorkflowStarter<I, O> {
   private final RunCalls runs;
   private final List<ClientInterceptor> interceptors;
   private final WorkflowType<I, O> type;
+  private final Tracing tracing;
   private StartWorkflowRequest options;
   private String id = "";
 
-  WorkflowStarter(RunCalls runs, WorkflowType<I, O> type, List<ClientInterceptor> interceptors) {
+  WorkflowStarter(
+      RunCalls runs,
+      WorkflowType<I, O> type,
+      List<ClientInterceptor> interceptors,
+      Tracing tracing) {
     this.runs = runs;
+    this.tracing = tracing;
     this.interceptors = interceptors;
     this.type = type;
     this.options =
@@ -189,6 +198,24 @@ public final class WorkflowStarter<I, O> {
     return handler.queue().equals(Kagzi.DEFAULT_QUEUE) ? "" : handler.queue();
   }
 
+  /**
+   * Adds a header: a text that is stored with the run and sent to its workers, such as a tenant or
+   * a trace context. The workflow reads it with {@link WorkflowContext#headers}. Children, failure
+   * handlers and retries of the run have it, too; a start that returns an existing run does not
+   * change the headers of that run.
+   *
+   * @param name 1 to 100 letters, digits and {@code . _ -}; replaces a header with the same name
+   * @param value any text; names and values of all headers have at most 16 KiB
+   */
+  public WorkflowStarter<I, O> header(String name, String value) {
+    return with(options -> options.putHeaders(name, value));
+  }
+
+  /** Adds several headers: {@link #header}. */
+  public WorkflowStarter<I, O> headers(Map<String, String> headers) {
+    return with(options -> options.putAllHeaders(headers));
+  }
+
   private WorkflowStarter<I, O> with(UnaryOperator<StartWorkflowRequest.Builder> option) {
     options = option.apply(options.toBuilder()).build();
     return this;
@@ -253,15 +280,19 @@ public final class WorkflowStarter<I, O> {
   private CompletableFuture<StartWorkflowResponse> begin(I input, String id) {
     StartWorkflowRequest.Builder request = request(input, id);
     if (interceptors.isEmpty()) {
-      return runs.start(request);
+      return send(request);
     }
     ClientInterceptor.Start start =
         new ClientInterceptor.Start(
-            request.getWorkflowType(), request.getVersion(), request.getTaskQueue(), id);
+            request.getWorkflowType(),
+            request.getVersion(),
+            request.getTaskQueue(),
+            id,
+            new LinkedHashMap<>(request.getHeadersMap()));
     AtomicReference<@Nullable StartWorkflowResponse> answer = new AtomicReference<>();
     Supplier<CompletableFuture<String>> next =
         () ->
-            runs.start(request)
+            send(request.clearHeaders().putAllHeaders(start.headers()))
                 .thenApply(
                     started -> {
                       answer.set(started);
@@ -272,6 +303,10 @@ public final class WorkflowStarter<I, O> {
       next = () -> each.start(start, inner);
     }
     return next.get().thenApply(runId -> started(answer.get(), runId));
+  }
+
+  private CompletableFuture<StartWorkflowResponse> send(StartWorkflowRequest.Builder request) {
+    return tracing.start(request, () -> runs.start(request));
   }
 
   private static StartWorkflowResponse started(

@@ -106,6 +106,29 @@ class ArchitectureTest {
                       type.getPackageName().startsWith("dev.kagzi.")
                           && !type.getPackageName().equals("dev.kagzi.sdk.internal.log")));
 
+  /** The SDK must work without OpenTelemetry on the class path. */
+  @ArchTest
+  static final ArchRule only_the_tracing_by_open_telemetry_knows_open_telemetry =
+      noClasses()
+          .that()
+          .resideOutsideOfPackage("..internal.otel..")
+          .and()
+          .doNotHaveFullyQualifiedName("dev.kagzi.sdk.Kagzi$Builder")
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage("io.opentelemetry..");
+
+  @ArchTest
+  static final ArchRule only_the_builder_of_a_client_chooses_open_telemetry =
+      noClasses()
+          .that()
+          .resideOutsideOfPackage("..internal.otel..")
+          .and()
+          .doNotHaveFullyQualifiedName("dev.kagzi.sdk.Kagzi$Builder")
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage("..internal.otel..");
+
   private static ArchCondition<JavaCodeUnit> mentionHiddenTypes() {
     return new ArchCondition<>("mention internal or protocol types") {
       @Override

@@ -17,11 +17,13 @@ import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
 
 /** A server with its own database, which can be stopped and restarted on the same port. */
 final class RealServer implements AutoCloseable {
   private final String database = SharedPostgres.createDatabase();
   private final EngineConfig engine;
+  private final UnaryOperator<ServerConfig.Builder> settings;
   private KagziServer server;
   private final int port;
   private final ManagedChannel channel;
@@ -31,6 +33,11 @@ final class RealServer implements AutoCloseable {
   }
 
   RealServer(EngineConfig engine) {
+    this(engine, UnaryOperator.identity());
+  }
+
+  RealServer(EngineConfig engine, UnaryOperator<ServerConfig.Builder> settings) {
+    this.settings = settings;
     this.engine = engine.withAutoCreateNamespaces(true);
     this.server = start(0);
     this.port = server.grpcPort();
@@ -40,15 +47,17 @@ final class RealServer implements AutoCloseable {
   private KagziServer start(int port) {
     EmbeddedPostgres postgres = SharedPostgres.server();
     return KagziServer.start(
-        ServerConfig.builder()
-            .grpcPort(port)
-            .httpPort(0)
-            .dbUrl(postgres.jdbcUrl(database))
-            .dbUser(postgres.user())
-            .dbPassword(postgres.password())
-            .engine(engine)
-            .unsafeDatabase()
-            .closeTimeout(Duration.ofSeconds(2))
+        settings
+            .apply(
+                ServerConfig.builder()
+                    .grpcPort(port)
+                    .httpPort(0)
+                    .dbUrl(postgres.jdbcUrl(database))
+                    .dbUser(postgres.user())
+                    .dbPassword(postgres.password())
+                    .engine(engine)
+                    .unsafeDatabase()
+                    .closeTimeout(Duration.ofSeconds(2)))
             .build());
   }
 

@@ -166,6 +166,7 @@ public final class FakeState {
             .setVersion(run.start.getVersion())
             .setAttempt(run.attempt)
             .setInput(run.start.getInput())
+            .putAllHeaders(run.start.getHeadersMap())
             .setExternalId(run.start.getExternalId())
             .setStepTimeoutMs(run.start.getStepTimeoutMs())
             .setCreatedAt(FakeRun.CREATED_AT);

@@ -138,6 +138,7 @@ record RecordedRun(Workflow run, List<Entry> entries) {
             .setRunId(run.getRunId())
             .setEpoch(1)
             .setWorkflowType(run.getWorkflowType())
+            .putAllHeaders(run.getHeadersMap())
             .setVersion(run.getVersion())
             .setAttempt(run.getAttempts())
             .setInput(run.getInput())

@@ -16,6 +16,7 @@ import dev.kagzi.sdk.internal.run.RegisteredWorkflow;
 import dev.kagzi.sdk.internal.run.RunExecution;
 import dev.kagzi.sdk.internal.run.RunHost;
 import dev.kagzi.sdk.internal.run.RunOutcome;
+import dev.kagzi.sdk.internal.trace.ExecutionTrace;
 import dev.kagzi.sdk.internal.wire.Payloads;
 import dev.kagzi.sdk.internal.wire.ProtoMapper;
 import java.lang.reflect.Type;
@@ -160,6 +161,11 @@ public final class Replay {
     @Override
     public ReportLane lane(Task task) {
       return lane;
+    }
+
+    @Override
+    public ExecutionTrace trace(Task task) {
+      return ExecutionTrace.OFF;
     }
 
     @Override

@@ -11,6 +11,7 @@ import dev.kagzi.sdk.BranchFailedException;
 import dev.kagzi.sdk.BranchResult;
 import dev.kagzi.sdk.InvalidArgumentException;
 import dev.kagzi.sdk.PayloadException;
+import dev.kagzi.sdk.internal.trace.TraceScope;
 import dev.kagzi.sdk.internal.wire.ProtoMapper;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -115,7 +116,7 @@ final class Branches {
       try {
         RunContext mine = context.branch(thread, scope());
         thread.enterCode();
-        Object result = context.interceptors().branch(mine, () -> branch.code().run(mine));
+        Object result = executeBranch(mine);
         return branch.isCollected() ? done(branch.name(), result) : result;
       } catch (SuspendedError e) {
         throw e;
@@ -129,6 +130,15 @@ final class Branches {
         return null;
       } finally {
         thread.exitCode();
+      }
+    }
+
+    private @Nullable Object executeBranch(RunContext mine) throws Exception {
+      TraceScope scope = thread.state().trace().enter();
+      try {
+        return context.interceptors().branch(mine, () -> branch.code().run(mine));
+      } finally {
+        scope.close();
       }
     }
 

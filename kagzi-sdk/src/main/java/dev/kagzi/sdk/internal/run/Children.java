@@ -55,7 +55,8 @@ final class Children {
           StartWorkflowRequest.newBuilder()
               .setWorkflowType(type.name())
               .setVersion(type.version())
-              .setTaskQueue(type.queue().equals(Kagzi.DEFAULT_QUEUE) ? "" : type.queue());
+              .setTaskQueue(type.queue().equals(Kagzi.DEFAULT_QUEUE) ? "" : type.queue())
+              .putAllHeaders(context.headers());
     }
 
     @Override
@@ -73,6 +74,12 @@ final class Children {
     @Override
     public ChildBuilder<I, O> executionTimeout(Duration timeout) {
       start.setExecutionTimeoutMs(ProtoMapper.timeoutMs("executionTimeout", timeout));
+      return this;
+    }
+
+    @Override
+    public ChildBuilder<I, O> header(String name, String value) {
+      start.putHeaders(name, value);
       return this;
     }
 
@@ -110,6 +117,7 @@ final class Children {
               throw HistoryMismatch.unreadable(workflowThread, recorded);
         }
       }
+      workflowThread.state().trace().child(key, start);
       start.setInput(context.payloads().encodeInput(input, type.inputType()));
       ReportItem.ChildStarted started =
           ReportItem.ChildStarted.newBuilder()

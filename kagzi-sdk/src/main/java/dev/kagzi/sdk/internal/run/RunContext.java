@@ -26,6 +26,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -75,7 +76,11 @@ final class RunContext implements WorkflowContext {
     this.check = history.check(scope);
     this.steps =
         new Steps(
-            new RunRef(host.settings().namespace(), task.getRunId(), task.getWorkflowType()),
+            new RunRef(
+                host.settings().namespace(),
+                task.getRunId(),
+                task.getWorkflowType(),
+                task.getHeadersMap()),
             host.settings().payloads(),
             host.settings().failures(),
             host.settings().interceptors(),
@@ -262,7 +267,7 @@ final class RunContext implements WorkflowContext {
     }
     checkUse();
     String key = nextKey(name);
-    sleeps.sleep(key, take(key, StepKind.STEP_KIND_SLEEP), ProtoMapper.millis(duration));
+    sleeps.sleep(name, key, take(key, StepKind.STEP_KIND_SLEEP), ProtoMapper.millis(duration));
   }
 
   @Override
@@ -275,7 +280,7 @@ final class RunContext implements WorkflowContext {
     checkUse();
     String key = nextKey(name);
     sleeps.sleepUntil(
-        key, take(key, StepKind.STEP_KIND_SLEEP), Objects.requireNonNull(until, "until"));
+        name, key, take(key, StepKind.STEP_KIND_SLEEP), Objects.requireNonNull(until, "until"));
   }
 
   @Override
@@ -448,6 +453,11 @@ final class RunContext implements WorkflowContext {
   @Override
   public String version() {
     return task.getVersion();
+  }
+
+  @Override
+  public Map<String, String> headers() {
+    return task.getHeadersMap();
   }
 
   @Override

@@ -8,6 +8,7 @@ import dev.kagzi.protocol.v1.Task;
 import dev.kagzi.protocol.v1.WorkflowStatus;
 import dev.kagzi.sdk.PayloadException;
 import dev.kagzi.sdk.internal.log.EventLog;
+import dev.kagzi.sdk.internal.trace.TraceScope;
 import java.lang.reflect.Type;
 import java.util.Map;
 import java.util.concurrent.TimeoutException;
@@ -33,12 +34,16 @@ public final class RunExecution {
   private @Nullable History history;
 
   private volatile RunOutcome outcome = RunOutcome.UNFINISHED;
+  private volatile boolean retried;
+
+  /** Why the run has failed or cannot continue, for the trace. */
+  private volatile @Nullable ErrorDetail failure;
 
   public RunExecution(RunHost host, Task task) {
     this.host = host;
     this.task = task;
     this.thread = Thread.ofVirtual().name(task.getWorkflowType()).unstarted(this::execute);
-    this.state = new RunExecutionState(host.lane(task), task);
+    this.state = new RunExecutionState(host.lane(task), task, host.trace(task));
     this.main = state.open(thread, null);
     this.stuck = new StuckCode(task);
     this.silent = new SilentCode(task);
@@ -145,7 +150,9 @@ public final class RunExecution {
   private void execute() {
     main.enter();
     try {
+      TraceScope scope = state.trace().begin();
       executeCode();
+      scope.close();
     } finally {
       state.left(main);
       slotHolders.ended();
@@ -238,6 +245,7 @@ public final class RunExecution {
       return;
     }
     ErrorDetail error = host.settings().failures().record(thrown);
+    failure = error;
     try {
       main.finish(
           failed(error),
@@ -307,7 +315,10 @@ public final class RunExecution {
       case StopReason.CutOff cutOff -> {}
       case StopReason.Blocked(ErrorDetail why, Throwable cause) -> block(why, cause);
       case StopReason.StartOver startOver -> releaseRun(0, null, null);
-      case StopReason.Refused(ErrorDetail why) -> state.conclude(failed(why), this::endAnswered);
+      case StopReason.Refused(ErrorDetail why) -> {
+        failure = why;
+        state.conclude(failed(why), this::endAnswered);
+      }
       case null ->
           block(
               HistoryMismatch.error(
@@ -319,6 +330,7 @@ public final class RunExecution {
 
   private void block(ErrorDetail why, @Nullable Throwable cause) {
     ErrorDetail recorded = host.settings().failures().record(why);
+    failure = recorded;
     releaseRun(
         host.blockedDelayMs(runId()),
         recorded,
@@ -347,7 +359,10 @@ public final class RunExecution {
         outcome = outcome(result.getAccepted().getStatus());
         reportsEnded();
       }
-      case RETRY_SCHEDULED -> retryScheduled(result.getRetryScheduled());
+      case RETRY_SCHEDULED -> {
+        retried = true;
+        retryScheduled(result.getRetryScheduled());
+      }
       case REFUSED -> endRefused(result.getRefused());
       default -> reportsEnded();
     }
@@ -361,6 +376,7 @@ public final class RunExecution {
       reportsEnded();
       return;
     }
+    failure = why;
     state.conclude(
         failed(why.toBuilder().setNonRetryable(true).build()),
         result -> {
@@ -397,12 +413,22 @@ public final class RunExecution {
     };
   }
 
+  /** How the execution ended, as its trace shows it. */
+  private String outcomeName() {
+    return switch (outcome) {
+      case COMPLETED -> "completed";
+      case FAILED -> "failed";
+      case UNFINISHED -> retried ? "retried" : StopReason.nameOf(state.stopReason());
+    };
+  }
+
   private void reportsEnded() {
     host.claimGone(this);
     slotHolders.ended();
   }
 
   private void slotFree() {
+    state.trace().end(outcomeName(), failure);
     Nondeterminism nondeterminism = host.settings().nondeterminism();
     if (nondeterminism != null && outcome != RunOutcome.UNFINISHED) {
       nondeterminism.ended(task);

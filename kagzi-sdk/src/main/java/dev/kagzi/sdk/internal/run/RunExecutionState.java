@@ -5,6 +5,7 @@ import dev.kagzi.protocol.v1.ReportResult;
 import dev.kagzi.protocol.v1.Task;
 import dev.kagzi.sdk.internal.report.ReportLane;
 import dev.kagzi.sdk.internal.report.ReportListener;
+import dev.kagzi.sdk.internal.trace.ExecutionTrace;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -24,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class RunExecutionState {
   private final ReportLane lane;
+  private final ExecutionTrace trace;
   private final long arrivedNanos = System.nanoTime();
 
   /** Counts from the task's arrival, so it never passes before the server's deadline. */
@@ -44,8 +46,9 @@ final class RunExecutionState {
   /** When the history was read; recorded delays count from here. */
   private volatile long historyNanos;
 
-  RunExecutionState(ReportLane lane, Task task) {
+  RunExecutionState(ReportLane lane, Task task, ExecutionTrace trace) {
     this.lane = lane;
+    this.trace = trace;
     this.deadlineNanos =
         task.hasDeadlineInMs()
             ? TimeUnit.MILLISECONDS.toNanos(task.getDeadlineInMs())
@@ -55,6 +58,10 @@ final class RunExecutionState {
 
   String runId() {
     return lane.runId();
+  }
+
+  ExecutionTrace trace() {
+    return trace;
   }
 
   ReportLane lane() {

@@ -3,6 +3,7 @@ package dev.kagzi.sdk.internal.run;
 import dev.kagzi.protocol.v1.GetHistoryResponse;
 import dev.kagzi.protocol.v1.Task;
 import dev.kagzi.sdk.internal.report.ReportLane;
+import dev.kagzi.sdk.internal.trace.ExecutionTrace;
 import dev.kagzi.sdk.internal.wire.Payloads;
 import java.util.Iterator;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +31,9 @@ public interface RunHost {
   @Nullable RegisteredWorkflow<?, ?> code(Task task);
 
   ReportLane lane(Task task);
+
+  /** Returns the trace of a new execution of this task. */
+  ExecutionTrace trace(Task task);
 
   /** Fetches all recorded steps if they did not fit into the task; throws the error of the call. */
   Iterator<GetHistoryResponse> history(Task task);

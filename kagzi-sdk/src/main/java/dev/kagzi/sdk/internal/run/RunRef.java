@@ -1,3 +1,6 @@
 package dev.kagzi.sdk.internal.run;
 
-public record RunRef(String namespace, String runId, String workflowType) {}
+import java.util.Map;
+
+public record RunRef(
+    String namespace, String runId, String workflowType, Map<String, String> headers) {}

@@ -5,6 +5,7 @@ import dev.kagzi.protocol.v1.ReportItem;
 import dev.kagzi.protocol.v1.ReportItem.SleepStarted;
 import dev.kagzi.protocol.v1.ReportResult;
 import dev.kagzi.protocol.v1.StepKind;
+import dev.kagzi.sdk.internal.trace.TraceScope;
 import dev.kagzi.sdk.internal.wire.ProtoMapper;
 import java.time.Instant;
 import java.util.concurrent.TimeUnit;
@@ -23,24 +24,32 @@ final class Sleeps {
     this.history = history;
   }
 
-  void sleep(String key, @Nullable RecordedStep recorded, long durationMs) {
-    if (!isOver(recorded)) {
-      start(SleepStarted.newBuilder().setStepKey(key).setDurationMs(durationMs), recorded);
-    }
+  void sleep(String name, String key, @Nullable RecordedStep recorded, long durationMs) {
+    trace(name, SleepStarted.newBuilder().setStepKey(key).setDurationMs(durationMs), recorded);
   }
 
-  void sleepUntil(String key, @Nullable RecordedStep recorded, Instant until) {
-    if (!isOver(recorded)) {
-      start(
-          SleepStarted.newBuilder().setStepKey(key).setUntil(ProtoMapper.timestamp(until)),
-          recorded);
-    }
+  void sleepUntil(String name, String key, @Nullable RecordedStep recorded, Instant until) {
+    trace(
+        name,
+        SleepStarted.newBuilder().setStepKey(key).setUntil(ProtoMapper.timestamp(until)),
+        recorded);
   }
 
-  private boolean isOver(@Nullable RecordedStep recorded) {
+  // The span of a sleep is in the trace once: the execution that begins the sleep has it.
+  private void trace(String name, SleepStarted.Builder sleep, @Nullable RecordedStep recorded) {
     if (recorded == null) {
-      return false;
+      TraceScope span = workflowThread.state().trace().sleep(name, sleep.getStepKey());
+      try {
+        start(sleep, null);
+      } finally {
+        span.close();
+      }
+    } else if (!isOver(recorded)) {
+      start(sleep, recorded);
     }
+  }
+
+  private boolean isOver(RecordedStep recorded) {
     HistoryMismatch.requireKind(workflowThread, recorded, StepKind.STEP_KIND_SLEEP);
     return switch (recorded.getResultCase()) {
       case OUTPUT -> true;

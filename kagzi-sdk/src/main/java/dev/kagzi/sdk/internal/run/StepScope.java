@@ -3,6 +3,7 @@ package dev.kagzi.sdk.internal.run;
 import dev.kagzi.protocol.v1.Payload;
 import dev.kagzi.sdk.StepContext;
 import dev.kagzi.sdk.internal.wire.Payloads;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -58,6 +59,11 @@ public final class StepScope implements StepContext {
   @Override
   public String workflowType() {
     return run.workflowType();
+  }
+
+  @Override
+  public Map<String, String> headers() {
+    return run.headers();
   }
 
   @Override

@@ -10,6 +10,7 @@ import dev.kagzi.sdk.PayloadException;
 import dev.kagzi.sdk.StepCode;
 import dev.kagzi.sdk.StepFailedException;
 import dev.kagzi.sdk.internal.log.EventLog;
+import dev.kagzi.sdk.internal.trace.ExecutionTrace;
 import dev.kagzi.sdk.internal.wire.Payloads;
 import dev.kagzi.sdk.internal.wire.ProtoMapper;
 import java.lang.reflect.Type;
@@ -163,6 +164,19 @@ final class Steps {
   private Outcome attempt(Call call, int attempt, @Nullable Payload progress) {
     RunningStep step = new RunningStep(call.key, attempt, call.options, defaultTimeoutMs);
     StepScope scope = new StepScope(run, call.name, step, payloads, progress);
+    ExecutionTrace.StepTrace trace = workflowThread.state().trace().step(scope);
+    try {
+      Outcome outcome = attempt(call, step, scope, trace);
+      trace.end(outcome instanceof Outcome.Failed failed ? failed.error : null);
+      return outcome;
+    } catch (SuspendedError e) {
+      trace.stopped();
+      throw e;
+    }
+  }
+
+  private Outcome attempt(
+      Call call, RunningStep step, StepScope scope, ExecutionTrace.StepTrace trace) {
     Payloads.Recorded recorded = null;
     Throwable thrown = null;
     workflowThread.stepBegins(step);
@@ -176,6 +190,7 @@ final class Steps {
       thrown = e;
     } finally {
       scope.leave();
+      trace.leave();
     }
     long nowNanos = System.nanoTime();
     workflowThread.stepEnds(step);

@@ -32,4 +32,19 @@ sealed interface StopReason {
 
   /** The server refused a report of the run, so the run fails with that error. */
   record Refused(ErrorDetail why) implements StopReason {}
+
+  /** Returns its name in a trace; without a reason, the last report found the claim lost. */
+  static String nameOf(@Nullable StopReason reason) {
+    return switch (reason) {
+      case Parked parked -> "suspended";
+      case Overdue overdue -> "timed_out";
+      case Released released -> "released";
+      case CutOff cutOff -> "cut_off";
+      case Blocked blocked -> "blocked";
+      case StartOver startOver -> "started_over";
+      case Refused refused -> "refused";
+      case Lost lost -> "lost";
+      case null -> "lost";
+    };
+  }
 }

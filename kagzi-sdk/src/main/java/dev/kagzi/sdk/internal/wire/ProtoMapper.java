@@ -139,6 +139,7 @@ public final class ProtoMapper {
         blockReasonOrFailure(run),
         text(run.getParentRunId()),
         text(run.getParentStepId()),
+        run.getHeadersMap(),
         output);
   }
 

@@ -13,6 +13,9 @@ import dev.kagzi.sdk.internal.run.RegisteredWorkflow;
 import dev.kagzi.sdk.internal.run.RunExecution;
 import dev.kagzi.sdk.internal.run.RunHost;
 import dev.kagzi.sdk.internal.run.RunOutcome;
+import dev.kagzi.sdk.internal.trace.ClaimedTask;
+import dev.kagzi.sdk.internal.trace.ExecutionTrace;
+import dev.kagzi.sdk.internal.trace.Tracing;
 import dev.kagzi.sdk.internal.wire.Connection;
 import dev.kagzi.sdk.internal.wire.Payloads;
 import java.util.Collection;
@@ -29,6 +32,7 @@ final class QueueWorker
     implements RunHost, WorkerSession.Owner, HeartbeatSender.Owner, Poller.Owner {
   private final Connection connection;
   private final RunHost.Settings runSettings;
+  private final Tracing tracing;
   private final Map<CodeKey, RegisteredWorkflow<?, ?>> codes = new HashMap<>();
   private final Map<String, RunExecution> claims = new ConcurrentHashMap<>();
 
@@ -56,6 +60,7 @@ final class QueueWorker
             settings.interceptors(),
             settings.nondeterminism(),
             null);
+    this.tracing = settings.tracing();
     for (RegisteredWorkflow<?, ?> code : settings.codes()) {
       codes.put(new CodeKey(code.type().name(), code.type().version()), code);
     }
@@ -231,6 +236,12 @@ final class QueueWorker
   @Override
   public ReportLane lane(Task task) {
     return reporter.lane(task.getRunId(), task.getEpoch());
+  }
+
+  @Override
+  public ExecutionTrace trace(Task task) {
+    return tracing.execution(
+        new ClaimedTask(task, runSettings.namespace(), runSettings.queue(), session.workerId()));
   }
 
   @Override

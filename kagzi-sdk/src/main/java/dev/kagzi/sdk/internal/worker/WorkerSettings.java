@@ -5,6 +5,7 @@ import dev.kagzi.sdk.internal.run.FailureRecorder;
 import dev.kagzi.sdk.internal.run.InterceptorChain;
 import dev.kagzi.sdk.internal.run.Nondeterminism;
 import dev.kagzi.sdk.internal.run.RegisteredWorkflow;
+import dev.kagzi.sdk.internal.trace.Tracing;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -22,7 +23,8 @@ public record WorkerSettings(
     Duration drainTimeout,
     FailureRecorder failures,
     InterceptorChain interceptors,
-    Nondeterminism nondeterminism) {
+    Nondeterminism nondeterminism,
+    Tracing tracing) {
   public WorkerSettings {
     codes = List.copyOf(codes);
     typeLimits = Map.copyOf(typeLimits);

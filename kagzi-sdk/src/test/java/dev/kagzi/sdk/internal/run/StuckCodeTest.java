@@ -7,6 +7,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import dev.kagzi.protocol.v1.Task;
 import dev.kagzi.sdk.internal.report.Reporter;
+import dev.kagzi.sdk.internal.trace.ExecutionTrace;
 import dev.kagzi.sdk.internal.wire.Channels;
 import dev.kagzi.sdk.internal.wire.Connection;
 import dev.kagzi.sdk.internal.wire.Credentials;
@@ -46,7 +47,8 @@ class StuckCodeTest {
       Task task = Task.newBuilder().setRunId("run-1").setEpoch(1).build();
       Thread here = Thread.currentThread();
       RunExecutionState state =
-          new RunExecutionState(new Reporter(unreachable, () -> "").lane("run-1", 1), task);
+          new RunExecutionState(
+              new Reporter(unreachable, () -> "").lane("run-1", 1), task, ExecutionTrace.OFF);
       WorkflowThread workflowThread = state.open(here, null);
       StuckCode stuck = new StuckCode(task);
       long now = System.nanoTime();

@@ -1,0 +1,173 @@
+package dev.kagzi.sdk.internal.otel;
+
+import dev.kagzi.protocol.v1.ErrorDetail;
+import dev.kagzi.protocol.v1.StartWorkflowRequest;
+import dev.kagzi.protocol.v1.Task;
+import dev.kagzi.sdk.Failure;
+import dev.kagzi.sdk.StepContext;
+import dev.kagzi.sdk.internal.log.TraceIds;
+import dev.kagzi.sdk.internal.trace.ClaimedTask;
+import dev.kagzi.sdk.internal.trace.ExecutionTrace;
+import dev.kagzi.sdk.internal.trace.TraceScope;
+import dev.kagzi.sdk.internal.wire.ProtoMapper;
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.common.AttributesBuilder;
+import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.SpanBuilder;
+import io.opentelemetry.api.trace.SpanContext;
+import io.opentelemetry.api.trace.SpanKind;
+import io.opentelemetry.api.trace.StatusCode;
+import io.opentelemetry.api.trace.Tracer;
+import io.opentelemetry.context.Context;
+import io.opentelemetry.context.Scope;
+import java.time.Duration;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The spans of one execution: {@code kagzi.claim} from the arrival of the task until its code
+ * begins, and below it {@code kagzi.run} until the execution ends, and all steps, sleeps and starts
+ * of children. Thread-safe.
+ */
+final class OpenTelemetryExecution implements ExecutionTrace {
+  /**
+   * An execution that begins later than this after the run's creation also links to the start's
+   * span. Many backends assemble a trace only from the spans of a limited time.
+   */
+  private static final Duration LONG_GONE = Duration.ofHours(1);
+
+  private final Tracer tracer;
+  private final ClaimedTask claimed;
+  private final Instant arrivedAt = Instant.now();
+
+  /** The parent of all that this execution does; the start's context until {@link #begin}. */
+  private volatile Context context;
+
+  private volatile Span run = Span.getInvalid();
+
+  OpenTelemetryExecution(Tracer tracer, ClaimedTask claimed) {
+    this.tracer = tracer;
+    this.claimed = claimed;
+    this.context = TraceHeaders.extract(claimed.task());
+  }
+
+  @Override
+  public TraceScope begin() {
+    Context start = context;
+    Task task = claimed.task();
+    SpanBuilder claim =
+        builder("kagzi.claim ", start).setSpanKind(SpanKind.CONSUMER).setStartTimestamp(arrivedAt);
+    SpanContext parent = Span.fromContext(start).getSpanContext();
+    if (arrivedAt.isAfter(ProtoMapper.instant(task.getCreatedAt()).plus(LONG_GONE))) {
+      claim.addLink(parent);
+    }
+    Span span = claim.startSpan();
+    span.end();
+    context = start.with(span);
+    run = builder("kagzi.run ", context).startSpan();
+    return enter();
+  }
+
+  private SpanBuilder builder(String name, Context parent) {
+    Task task = claimed.task();
+    return tracer
+        .spanBuilder(name + task.getWorkflowType())
+        .setParent(parent)
+        .setAttribute(TraceNames.NAMESPACE, claimed.namespace())
+        .setAttribute(TraceNames.TASK_QUEUE, claimed.queue())
+        .setAttribute(TraceNames.WORKFLOW_TYPE, task.getWorkflowType())
+        .setAttribute(TraceNames.WORKFLOW_VERSION, task.getVersion())
+        .setAttribute(TraceNames.RUN_ID, task.getRunId())
+        .setAttribute(TraceNames.RUN_ATTEMPT, (long) task.getAttempt())
+        .setAttribute(TraceNames.RUN_EPOCH, (long) task.getEpoch())
+        .setAttribute(TraceNames.WORKER_ID, claimed.workerId());
+  }
+
+  @Override
+  public TraceScope enter() {
+    return current(context);
+  }
+
+  // The scope and the ids must be closed in the thread that opened them.
+  @SuppressWarnings("MustBeClosedChecker")
+  private static TraceScope current(Context context) {
+    SpanContext ids = Span.fromContext(context).getSpanContext();
+    Scope scope = context.makeCurrent();
+    TraceIds logged = new TraceIds(ids.getTraceId(), ids.getSpanId());
+    return () -> {
+      logged.close();
+      scope.close();
+    };
+  }
+
+  @Override
+  public StepTrace step(StepContext step) {
+    Span span =
+        stepBuilder("kagzi.step " + step.name(), step.step())
+            .setAttribute(TraceNames.STEP_ATTEMPT, (long) step.attempt())
+            .startSpan();
+    return new Step(span, current(context.with(span)));
+  }
+
+  private SpanBuilder stepBuilder(String name, String key) {
+    Task task = claimed.task();
+    return tracer
+        .spanBuilder(name)
+        .setParent(context)
+        .setAttribute(TraceNames.RUN_ID, task.getRunId())
+        .setAttribute(TraceNames.RUN_EPOCH, (long) task.getEpoch())
+        .setAttribute(TraceNames.STEP_KEY, key);
+  }
+
+  private record Step(Span span, TraceScope scope) implements StepTrace {
+    @Override
+    public void leave() {
+      scope.close();
+    }
+
+    @Override
+    public void end(@Nullable ErrorDetail error) {
+      if (error != null) {
+        fail(span, error);
+      }
+      span.end();
+    }
+
+    @Override
+    public void stopped() {
+      span.setAttribute(TraceNames.STEP_STOPPED, true).end();
+    }
+  }
+
+  @Override
+  public TraceScope sleep(String name, String key) {
+    return stepBuilder("kagzi.sleep " + name, key).startSpan()::end;
+  }
+
+  @Override
+  public void child(String key, StartWorkflowRequest.Builder start) {
+    Span span = OpenTelemetryTracing.startSpan(tracer, start, context);
+    span.setAttribute(TraceNames.STEP_KEY, key);
+    TraceHeaders.inject(context.with(span), start);
+    span.end();
+  }
+
+  @Override
+  public void end(String outcome, @Nullable ErrorDetail error) {
+    run.setAttribute(TraceNames.RUN_OUTCOME, outcome);
+    if (error != null) {
+      fail(run, error);
+    }
+    run.end();
+  }
+
+  private static void fail(Span span, ErrorDetail error) {
+    Failure failure = ProtoMapper.failure(error);
+    AttributesBuilder exception =
+        Attributes.builder()
+            .put(TraceNames.EXCEPTION_TYPE, failure.type())
+            .put(TraceNames.EXCEPTION_MESSAGE, failure.message());
+    failure.stack().ifPresent(stack -> exception.put(TraceNames.EXCEPTION_STACK, stack));
+    span.setStatus(StatusCode.ERROR, failure.message()).addEvent("exception", exception.build());
+  }
+}

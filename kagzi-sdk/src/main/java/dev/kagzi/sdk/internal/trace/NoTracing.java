@@ -1,0 +1,59 @@
+package dev.kagzi.sdk.internal.trace;
+
+import dev.kagzi.protocol.v1.ErrorDetail;
+import dev.kagzi.protocol.v1.StartWorkflowRequest;
+import dev.kagzi.protocol.v1.StartWorkflowResponse;
+import dev.kagzi.sdk.StepContext;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Traces nothing and allocates nothing. */
+final class NoTracing implements Tracing, ExecutionTrace, ExecutionTrace.StepTrace {
+  @Override
+  public CompletableFuture<StartWorkflowResponse> start(
+      StartWorkflowRequest.Builder request,
+      Supplier<CompletableFuture<StartWorkflowResponse>> send) {
+    return send.get();
+  }
+
+  @Override
+  public ExecutionTrace execution(ClaimedTask claimed) {
+    return this;
+  }
+
+  @Override
+  public TraceScope begin() {
+    return TraceScope.NONE;
+  }
+
+  @Override
+  public TraceScope enter() {
+    return TraceScope.NONE;
+  }
+
+  @Override
+  public StepTrace step(StepContext step) {
+    return this;
+  }
+
+  @Override
+  public TraceScope sleep(String name, String key) {
+    return TraceScope.NONE;
+  }
+
+  @Override
+  public void child(String key, StartWorkflowRequest.Builder start) {}
+
+  @Override
+  public void end(String outcome, @Nullable ErrorDetail error) {}
+
+  @Override
+  public void leave() {}
+
+  @Override
+  public void end(@Nullable ErrorDetail error) {}
+
+  @Override
+  public void stopped() {}
+}
