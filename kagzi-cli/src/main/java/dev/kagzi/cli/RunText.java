@@ -11,6 +11,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.TreeMap;
 
 /** Formats runs for people. */
 final class RunText {
@@ -77,6 +78,8 @@ final class RunText {
     addRelatives(table, run);
     FailureHandlers.addTo(table, handlers);
     addTrouble(table, run);
+    new TreeMap<>(run.getHeadersMap())
+        .forEach((name, value) -> table.row("header", shortened(name + "=" + value)));
     line(table, "input", payload(run.getInput()));
     line(table, "output", payload(run.getOutput()));
     return table.text("") + (steps.isEmpty() ? "" : "\n" + steps(steps));

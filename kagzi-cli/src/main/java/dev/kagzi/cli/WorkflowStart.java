@@ -2,6 +2,8 @@ package dev.kagzi.cli;
 
 import dev.kagzi.protocol.v1.StartWorkflowRequest;
 import dev.kagzi.protocol.v1.StartWorkflowResponse;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -42,6 +44,12 @@ final class WorkflowStart extends RemoteCommand {
       description = "The version of the run (default: the type's default version).")
   private @Nullable String version;
 
+  @Option(
+      names = "--header",
+      paramLabel = "NAME=VALUE",
+      description = "A text that is stored with the run and sent to its workers; may be repeated.")
+  private List<String> headers = new ArrayList<>();
+
   @Override
   int run(RemoteServer server, Output output) {
     StartWorkflowRequest.Builder request =
@@ -58,6 +66,7 @@ final class WorkflowStart extends RemoteCommand {
     if (version != null) {
       request.setVersion(version);
     }
+    headers.forEach(header -> addHeader(request, header));
     if (input != null) {
       request.setInput(JsonInput.read(this, input));
     }
@@ -74,5 +83,13 @@ final class WorkflowStart extends RemoteCommand {
       output.printNote("run " + started.getRunId() + " already exists with this id");
     }
     return ExitCode.DONE;
+  }
+
+  private void addHeader(StartWorkflowRequest.Builder request, String header) {
+    int equals = header.indexOf('=');
+    if (equals < 1) {
+      throw usageError("--header", header, "NAME=VALUE");
+    }
+    request.putHeaders(header.substring(0, equals), header.substring(equals + 1));
   }
 }

@@ -70,6 +70,29 @@ class WorkflowCommandTest extends ServedCommandTest {
   }
 
   @Test
+  void headers_of_a_start_are_stored_and_shown() {
+    assertThat(
+            workflow(
+                "start", "nobody", "--queue", "q", "--id", "with-headers", "--header", "tenant=acme",
+                "--header", "note=a=b"))
+        .isZero();
+    out.getBuffer().setLength(0);
+
+    assertThat(workflow("get", "with-headers")).isZero();
+
+    assertThat(out.toString().lines())
+        .anyMatch(line -> line.matches("header +note=a=b"))
+        .anyMatch(line -> line.matches("header +tenant=acme"));
+    out.getBuffer().setLength(0);
+    assertThat(workflow("get", "with-headers", "-o", "json")).isZero();
+    JsonNode json = JsonMapper.builder().build().readTree(out.toString());
+    assertThat(json.at("/headers/tenant").asString()).isEqualTo("acme");
+    assertThat(workflow("start", "nobody", "--queue", "q", "--header", "tenant"))
+        .isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString()).contains("--header: tenant (expected: NAME=VALUE)");
+  }
+
+  @Test
   @SuppressWarnings("try") // the worker works while it is open
   void lists_show_blocked_runs_and_choose_by_blocked_top_level_and_age() {
     WorkflowType<String, String> text =
