@@ -73,8 +73,16 @@ class WorkflowCommandTest extends ServedCommandTest {
   void headers_of_a_start_are_stored_and_shown() {
     assertThat(
             workflow(
-                "start", "nobody", "--queue", "q", "--id", "with-headers", "--header", "tenant=acme",
-                "--header", "note=a=b"))
+                "start",
+                "nobody",
+                "--queue",
+                "q",
+                "--id",
+                "with-headers",
+                "--header",
+                "tenant=acme",
+                "--header",
+                "note=a=b"))
         .isZero();
     out.getBuffer().setLength(0);
 

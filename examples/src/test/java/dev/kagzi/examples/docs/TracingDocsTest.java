@@ -39,7 +39,8 @@ class TracingDocsTest {
     Order order = new Order("lamp");
     kagzi
         .worker()
-        .workflow(PROCESS_ORDER, (ctx, input) -> input.item() + " for " + ctx.headers().get("tenant"))
+        .workflow(
+            PROCESS_ORDER, (ctx, input) -> input.item() + " for " + ctx.headers().get("tenant"))
         .start();
     // docs: tracing.md
     RunHandle<String> run = kagzi.workflow(PROCESS_ORDER).header("tenant", "acme").start(order);
