@@ -22,8 +22,10 @@ import io.opentelemetry.sdk.trace.export.SpanExporter;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -193,6 +195,31 @@ class TracingTest extends FakeServerTest {
         startWithin(Context.root().with(Baggage.builder().put("tenant", "acme").build()));
 
     assertThat(run.result(SOON)).isEqualTo("acme acme");
+  }
+
+  @Test
+  void what_an_interceptor_adds_to_the_context_is_current_in_steps() {
+    worker(
+            (ctx, name) ->
+                ctx.step("s", String.class, () -> Baggage.current().getEntryValue("region") + "!"))
+        .interceptor(
+            new WorkerInterceptor() {
+              @Override
+              public @Nullable Object run(WorkflowContext ctx, Callable<@Nullable Object> next)
+                  throws Exception {
+                Scope scope = Baggage.builder().put("region", "eu").build().makeCurrent();
+                try {
+                  return next.call();
+                } finally {
+                  scope.close();
+                }
+              }
+            })
+        .start();
+
+    assertThat(start().result(SOON)).isEqualTo("eu!");
+
+    assertThat(span("kagzi.step").getParentSpanId()).isEqualTo(span("kagzi.claim").getSpanId());
   }
 
   @Test

@@ -106,7 +106,9 @@ final class OpenTelemetryExecution implements ExecutionTrace {
         stepBuilder("kagzi.step " + step.name(), step.step())
             .setAttribute(TraceNames.STEP_ATTEMPT, (long) step.attempt())
             .startSpan();
-    return new Step(span, current(context.with(span)));
+    // The current context may have more than the execution's: what interceptors and code have
+    // added.
+    return new Step(span, current(Context.current().with(span)));
   }
 
   private SpanBuilder stepBuilder(String name, String key) {
@@ -148,7 +150,7 @@ final class OpenTelemetryExecution implements ExecutionTrace {
   public void child(String key, StartWorkflowRequest.Builder start) {
     Span span = OpenTelemetryTracing.startSpan(tracer, start, context);
     span.setAttribute(TraceNames.STEP_KEY, key);
-    TraceHeaders.inject(context.with(span), start);
+    TraceHeaders.inject(Context.current().with(span), start);
     span.end();
   }
 
