@@ -57,7 +57,7 @@ public final class VersionedDatabase {
   }
 
   /** The versions of all migrations, in order. */
-  static List<Integer> versions() {
+  public static List<Integer> versions() {
     return migrations().stream().map(VersionedDatabase::version).toList();
   }
 
