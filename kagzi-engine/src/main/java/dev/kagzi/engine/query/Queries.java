@@ -147,6 +147,26 @@ public final class Queries {
     return database.readForUser(session -> new StatsQueries(session).depth(namespace, queue));
   }
 
+  /** Lists the queues that have open runs or workers, ordered by name. */
+  public Page<QueueView> queues(String namespace, PageSpec page) {
+    limits.checkName("namespace", namespace);
+    return database.readForUser(session -> new QueueQueries(session, namespace).page(page));
+  }
+
+  /** Returns what a live display of a namespace shows; reads a limited number of rows. */
+  public Overview overview(String namespace) {
+    limits.checkName("namespace", namespace);
+    return database.readForUser(
+        session -> {
+          QueueQueries queues = new QueueQueries(session, namespace);
+          return new Overview(
+              new StatsQueries(session).stats(namespace),
+              queues.longest(Overview.QUEUES_MAX),
+              new WorkerQueries(session, leaseMs).busiest(namespace, Overview.WORKERS_MAX),
+              queues.slowestTypes());
+        });
+  }
+
   /** Lists the types that have runs, ordered by name. */
   public Page<TypeView> types(String namespace, PageSpec page) {
     limits.checkName("namespace", namespace);

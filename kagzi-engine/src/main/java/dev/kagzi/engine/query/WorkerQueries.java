@@ -215,6 +215,18 @@ final class WorkerQueries {
     }
   }
 
+  /** Returns the online workers that execute the most runs. */
+  List<WorkerView> busiest(String namespace, int workersMax) throws SQLException {
+    return counted(busiestRows(namespace, workersMax).on(session).list(WorkerQueries::row));
+  }
+
+  static SqlBuilder busiestRows(String namespace, int workersMax) {
+    return new SqlBuilder()
+        .add(COLUMNS)
+        .add(matching(new Filter(namespace, null, WorkerStatus.ONLINE)))
+        .add(" ORDER BY w.active_count DESC, w.worker_id LIMIT ?", workersMax);
+  }
+
   static SqlBuilder list(Filter filter, @Nullable Cursor from, boolean forward, int rowsMax) {
     String order =
         forward

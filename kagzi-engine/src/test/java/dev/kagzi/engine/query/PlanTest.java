@@ -358,6 +358,21 @@ class PlanTest {
         null);
   }
 
+  /** Executed every two seconds by a live display: ended runs must not make it slow. */
+  @Test
+  void queues_and_the_overview_read_the_first_runs_by_their_indexes() {
+    List<QueueQueries.Key> keys =
+        List.of(new QueueQueries.Key("q1", "t1", ""), new QueueQueries.Key("q2", "t7", ""));
+    for (String namespace : List.of("big", "small", "nobody")) {
+      assertPlan(QueueQueries.oldestDue(namespace, keys)).contains("workflow_runs_claim");
+      assertPlan(QueueQueries.durations(namespace)).contains("workflow_runs_list");
+      assertPlan(QueueQueries.workers(namespace, List.of("q1", "q2")))
+          .containsPattern("workers_queue|workers_heartbeat");
+      assertPlan(WorkerQueries.busiestRows(namespace, Overview.WORKERS_MAX))
+          .containsPattern("workers_queue|workers_heartbeat");
+    }
+  }
+
   /** Executed at each health check: neither old workers nor old runs may make it slow. */
   @Test
   void dead_workers_are_found_by_their_own_index_and_their_runs_by_the_claim_index() {
