@@ -2,6 +2,7 @@ package dev.kagzi.engine;
 
 import dev.kagzi.engine.config.DatabaseConfig;
 import dev.kagzi.engine.config.NotifierKind;
+import dev.kagzi.engine.diagnosis.Diagnosis;
 import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.dispatch.Tasks;
 import dev.kagzi.engine.internal.chore.Coordinator;
@@ -78,6 +79,7 @@ public final class Engine implements AutoCloseable {
   private final Reports reports;
   private final Tasks tasks;
   private final Queries queries;
+  private final Diagnosis diagnosis;
   private final Notifier notifier;
   private final ServerHeartbeat heartbeat;
   private final ExpireOverdue expireOverdue;
@@ -111,6 +113,7 @@ public final class Engine implements AutoCloseable {
     this.dispatcher = createDispatcher(config);
     this.workers = createWorkers(config);
     this.queries = createQueries(config);
+    this.diagnosis = new Diagnosis(database);
     this.runs = createRuns(config, startChecks);
     this.reports = new Reports(journal, config.limits(), startChecks, stepCounts);
     this.scheduleTimer = createScheduleTimer(config, events);
@@ -343,6 +346,10 @@ public final class Engine implements AutoCloseable {
 
   public Queries queries() {
     return queries;
+  }
+
+  public Diagnosis diagnosis() {
+    return diagnosis;
   }
 
   public DefaultVersions versions() {

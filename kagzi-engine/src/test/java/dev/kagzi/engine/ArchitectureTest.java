@@ -122,6 +122,7 @@ class ArchitectureTest {
                   "thread",
                   "value",
                   "worker")),
+          Map.entry("diagnosis", Set.of("db", "value")),
           Map.entry("query", Set.of("db", "page", "retry", "value")));
 
   /** The package that owns each table. */
@@ -156,6 +157,7 @@ class ArchitectureTest {
       Set.of(
           "chore",
           "db",
+          "diagnosis",
           "message",
           "namespace",
           "notification",

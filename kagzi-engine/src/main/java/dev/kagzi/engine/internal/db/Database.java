@@ -128,8 +128,14 @@ public final class Database implements AutoCloseable {
     return new Schema(config).migrate();
   }
 
-  public void checkSchema() {
-    new Schema(config).check();
+  /**
+   * Checks that the schema has the version of this server.
+   *
+   * @return that version
+   * @throws SchemaException if it has another version
+   */
+  public String checkSchema() {
+    return new Schema(config).check();
   }
 
   /**

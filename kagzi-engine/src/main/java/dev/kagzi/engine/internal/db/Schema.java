@@ -91,7 +91,8 @@ final class Schema {
     return false;
   }
 
-  void check() {
+  /** Returns the version, which the database and this server have in common. */
+  String check() {
     Versions versions = versions();
     if (!versions.areEqual()) {
       String found = versions.found().map(version -> "version " + version).orElse("none");
@@ -102,6 +103,7 @@ final class Schema {
               + versions.known()
               + ", which this server knows; run kagzi migrate first, as a role that may)");
     }
+    return versions.known().toString();
   }
 
   // Flyway itself accepts a schema that is newer than the migrations of this server.
