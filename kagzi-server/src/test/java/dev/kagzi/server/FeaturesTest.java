@@ -106,6 +106,7 @@ class FeaturesTest {
                   "AdminService.SetDefaultVersion",
                   "WorkflowTypeInfo.default_version",
                   "WorkflowTypeInfo.active_runs_by_version")),
+          entry("diagnose", List.of("AdminService.Diagnose")),
           entry(
               "epochs",
               List.of(
@@ -132,6 +133,7 @@ class FeaturesTest {
           entry("force-offline-worker", List.of("AdminService.ForceOfflineWorker")),
           entry("get-health", List.of("AdminService.GetHealth")),
           entry("get-history", List.of("WorkerService.GetHistory")),
+          entry("get-overview", List.of("AdminService.GetOverview")),
           entry(
               "headers",
               List.of(
@@ -162,6 +164,7 @@ class FeaturesTest {
                   "ListWorkflowsRequest.top_level",
                   "ListWorkflowSchedulesRequest.workflow_type",
                   "ListWorkflowSchedulesRequest.enabled")),
+          entry("list-queues", List.of("AdminService.ListQueues")),
           entry("poll-tasks", List.of("WorkerService.PollTasks")),
           entry("preview-schedule", List.of("WorkflowScheduleService.PreviewSchedule")),
           entry("report", List.of("WorkerService.Report")),

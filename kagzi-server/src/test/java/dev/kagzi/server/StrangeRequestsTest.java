@@ -70,9 +70,9 @@ class StrangeRequestsTest {
   private static final int IN_FLIGHT = 64;
   private static final int MESSAGE_LENGTH_MAX = 1_001;
 
-  /** Calls that wait by design: sent less often, with a short deadline. */
+  /** Calls that wait by design, or take long: sent less often, with a short deadline. */
   private static final Set<String> WAITING =
-      Set.of("AwaitWorkflow", "WatchWorkflows", "PollTask", "PollTasks", "Attach");
+      Set.of("AwaitWorkflow", "WatchWorkflows", "PollTask", "PollTasks", "Attach", "Diagnose");
 
   private static final int WAITING_EACH = 200;
   private static final long WAIT_MS = 20;

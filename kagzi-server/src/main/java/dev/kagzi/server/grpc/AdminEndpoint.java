@@ -1,5 +1,6 @@
 package dev.kagzi.server.grpc;
 
+import dev.kagzi.engine.diagnosis.Diagnosis;
 import dev.kagzi.engine.namespace.NamespaceView;
 import dev.kagzi.engine.namespace.Namespaces;
 import dev.kagzi.engine.page.Page;
@@ -10,12 +11,16 @@ import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.StepRef;
 import dev.kagzi.engine.worker.Workers;
 import dev.kagzi.protocol.v1.AdminServiceGrpc.AdminServiceImplBase;
+import dev.kagzi.protocol.v1.DiagnoseRequest;
+import dev.kagzi.protocol.v1.DiagnoseResponse;
 import dev.kagzi.protocol.v1.DrainWorkerRequest;
 import dev.kagzi.protocol.v1.DrainWorkerResponse;
 import dev.kagzi.protocol.v1.ForceOfflineWorkerRequest;
 import dev.kagzi.protocol.v1.ForceOfflineWorkerResponse;
 import dev.kagzi.protocol.v1.GetHealthRequest;
 import dev.kagzi.protocol.v1.GetHealthResponse;
+import dev.kagzi.protocol.v1.GetOverviewRequest;
+import dev.kagzi.protocol.v1.GetOverviewResponse;
 import dev.kagzi.protocol.v1.GetQueueDepthRequest;
 import dev.kagzi.protocol.v1.GetQueueDepthResponse;
 import dev.kagzi.protocol.v1.GetServerInfoRequest;
@@ -28,6 +33,8 @@ import dev.kagzi.protocol.v1.GetWorkerRequest;
 import dev.kagzi.protocol.v1.GetWorkerResponse;
 import dev.kagzi.protocol.v1.HealthCheckRequest;
 import dev.kagzi.protocol.v1.HealthCheckResponse;
+import dev.kagzi.protocol.v1.ListQueuesRequest;
+import dev.kagzi.protocol.v1.ListQueuesResponse;
 import dev.kagzi.protocol.v1.ListStepsRequest;
 import dev.kagzi.protocol.v1.ListStepsResponse;
 import dev.kagzi.protocol.v1.ListWorkerEventsRequest;
@@ -64,6 +71,7 @@ final class AdminEndpoint extends AdminServiceImplBase {
           "children",
           "deadlines",
           "default-versions",
+          "diagnose",
           "epochs",
           "exact-counts",
           "explain-workflow",
@@ -71,11 +79,13 @@ final class AdminEndpoint extends AdminServiceImplBase {
           "force-offline-worker",
           "get-health",
           "get-history",
+          "get-overview",
           "headers",
           "heartbeat-claims",
           "id-conflict-policies",
           "include-payloads",
           "list-filters",
+          "list-queues",
           "poll-tasks",
           "preview-schedule",
           "report",
@@ -103,6 +113,7 @@ final class AdminEndpoint extends AdminServiceImplBase {
 
   private final BlockingCalls blocking;
   private final Queries queries;
+  private final Diagnosis diagnosis;
   private final Workers workers;
   private final Namespaces namespaces;
   private final DefaultVersions versions;
@@ -121,6 +132,7 @@ final class AdminEndpoint extends AdminServiceImplBase {
       String version) {
     this.blocking = context.blocking();
     this.queries = context.engine().queries();
+    this.diagnosis = context.engine().diagnosis();
     this.workers = context.engine().workers();
     this.namespaces = context.engine().namespaces();
     this.versions = context.engine().versions();
@@ -252,6 +264,29 @@ final class AdminEndpoint extends AdminServiceImplBase {
                 Arguments.namespace(request.getNamespace()),
                 request.hasTaskQueue() ? request.getTaskQueue() : null),
         StatsMapper::depth);
+  }
+
+  @Override
+  public void listQueues(ListQueuesRequest request, StreamObserver<ListQueuesResponse> caller) {
+    blocking.answer(
+        caller,
+        () ->
+            queries.queues(
+                Arguments.namespace(request.getNamespace()), Arguments.page(request.getPage())),
+        OperatorMapper::queues);
+  }
+
+  @Override
+  public void getOverview(GetOverviewRequest request, StreamObserver<GetOverviewResponse> caller) {
+    blocking.answer(
+        caller,
+        () -> queries.overview(Arguments.namespace(request.getNamespace())),
+        OperatorMapper::overview);
+  }
+
+  @Override
+  public void diagnose(DiagnoseRequest request, StreamObserver<DiagnoseResponse> caller) {
+    blocking.answer(caller, () -> diagnosis.findings(clock), OperatorMapper::findings);
   }
 
   @Override
