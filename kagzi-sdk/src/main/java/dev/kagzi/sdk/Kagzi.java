@@ -256,6 +256,11 @@ public final class Kagzi implements AutoCloseable {
     return new Namespaces(connection);
   }
 
+  /** Returns what operators need: counts, queues and workers of the namespace. */
+  public Admin admin() {
+    return new Admin(connection);
+  }
+
   /**
    * Returns a builder for a worker of these queues. Without queues, the worker serves the queues of
    * its workflow types. Each queue has its own registration with {@link
@@ -265,7 +270,10 @@ public final class Kagzi implements AutoCloseable {
     return new WorkerBuilder(this, List.of(queues), workerInterceptors);
   }
 
-  /** Returns all workers that this client started, including closed ones. */
+  /**
+   * Returns all workers that this client started, including closed ones. {@link Admin#workers}
+   * lists those of all programs.
+   */
   public List<Worker> workers() {
     return List.copyOf(workers);
   }
