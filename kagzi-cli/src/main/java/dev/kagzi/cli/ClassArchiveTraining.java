@@ -54,6 +54,11 @@ final class ClassArchiveTraining {
           List.of("schedule", "get", "nightly"),
           List.of("namespace", "list"),
           List.of("worker", "list"),
+          List.of("worker", "events", RUN),
+          List.of("queue", "list"),
+          List.of("stats"),
+          List.of("top", "--once", "--interval", "100ms"),
+          List.of("doctor"),
           List.of("type", "list"));
 
   private static final List<ServiceDescriptor> SERVICES =

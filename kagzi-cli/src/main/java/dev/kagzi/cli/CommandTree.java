@@ -12,7 +12,7 @@ import picocli.CommandLine.Command;
 
 /**
  * The commands and their subcommands. Creating a command takes milliseconds, and there are about
- * forty, so only the commands that a command line names are created. Help, and a command line
+ * fifty, so only the commands that a command line names are created. Help, and a command line
  * without a command, creates all.
  */
 final class CommandTree {
@@ -28,8 +28,13 @@ final class CommandTree {
               TypeCommand.class,
               NamespaceCommand.class,
               WorkerCommand.class,
+              QueueCommand.class,
+              StatsCommand.class,
+              TopCommand.class,
+              DoctorCommand.class,
               HealthCommand.class,
-              VersionCommand.class),
+              VersionCommand.class,
+              CompletionCommand.class),
           WorkflowCommand.class,
           List.of(
               WorkflowStart.class,
@@ -68,7 +73,13 @@ final class CommandTree {
               NamespaceCommand.Enable.class,
               NamespaceCommand.Disable.class),
           WorkerCommand.class,
-          List.of(WorkerCommand.All.class, WorkerCommand.Drain.class));
+          List.of(
+              WorkerCommand.All.class,
+              WorkerCommand.Events.class,
+              WorkerCommand.Drain.class,
+              WorkerCommand.ForceOffline.class),
+          QueueCommand.class,
+          List.of(QueueCommand.All.class));
 
   private static final Set<String> HELP = Set.of("-h", "--help");
 

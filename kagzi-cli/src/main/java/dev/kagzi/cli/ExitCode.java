@@ -15,5 +15,14 @@ final class ExitCode {
   /** The run whose result was requested did not complete. */
   static final int NOT_COMPLETED = 5;
 
+  /** {@code doctor} has warnings, and no failure. */
+  static final int WARNINGS = 6;
+
+  /** {@code doctor} has failures. */
+  static final int FAILURES = 7;
+
+  /** A command that acts on several runs failed for some, or was stopped before the last. */
+  static final int PARTIAL = 8;
+
   private ExitCode() {}
 }

@@ -5,6 +5,7 @@ import dev.kagzi.protocol.v1.PageRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -38,15 +39,21 @@ final class ListOptions {
       throw new ParameterException(
           command.commandLine(), "--limit: " + limit + " (expected: at least 1)");
     }
-    return read(limit, token, page);
+    return read(limit, token, page, item -> item);
   }
 
   static <M extends Message> ListPart<M> readAll(Function<PageRequest, ListPart<M>> page) {
-    return read(Integer.MAX_VALUE, "", page);
+    return readAll(page, item -> item);
+  }
+
+  /** Keeps of each item only what {@code reduce} returns. */
+  static <M extends Message> ListPart<M> readAll(
+      Function<PageRequest, ListPart<M>> page, UnaryOperator<M> reduce) {
+    return read(Integer.MAX_VALUE, "", page, reduce);
   }
 
   private static <M extends Message> ListPart<M> read(
-      int limit, String from, Function<PageRequest, ListPart<M>> page) {
+      int limit, String from, Function<PageRequest, ListPart<M>> page, UnaryOperator<M> reduce) {
     List<M> items = new ArrayList<>();
     String token = from;
     do {
@@ -56,7 +63,7 @@ final class ListOptions {
                   .setPageSize(Math.min(PAGE_SIZE_MAX, limit - items.size()))
                   .setPageToken(token)
                   .build());
-      items.addAll(part.items());
+      part.items().forEach(item -> items.add(reduce.apply(item)));
       token = part.nextPageToken();
     } while (!token.isEmpty() && items.size() < limit);
     return new ListPart<>(items, token);

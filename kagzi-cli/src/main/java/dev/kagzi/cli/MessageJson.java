@@ -99,7 +99,7 @@ final class MessageJson {
       ObjectNode json = NODES.objectNode();
       for (Object entry : (List<?>) value) {
         MapEntry<?, ?> pair = (MapEntry<?, ?>) entry;
-        json.put(String.valueOf(pair.getKey()), String.valueOf(pair.getValue()));
+        json.set(String.valueOf(pair.getKey()), one(pair.getValue()));
       }
       return json;
     }

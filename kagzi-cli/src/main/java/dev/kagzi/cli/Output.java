@@ -5,16 +5,28 @@ import java.io.PrintWriter;
 import java.util.function.Supplier;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Writes a command's output: data to standard output, everything else to standard error. */
-record Output(boolean isJson, PrintWriter out, PrintWriter err) {
+/**
+ * Writes a command's output: data to standard output, everything else to standard error.
+ *
+ * @param isOneLine whether a JSON document is printed on one line
+ */
+record Output(boolean isJson, boolean isOneLine, PrintWriter out, PrintWriter err) {
+
+  Output(boolean isJson, PrintWriter out, PrintWriter err) {
+    this(isJson, false, out, err);
+  }
 
   /** Prints a response as JSON or as text; prints nothing if the text is empty. */
   void print(ObjectNode json, Supplier<String> text) {
-    String shown = isJson ? MessageJson.text(json) : text.get().stripTrailing();
+    String shown = isJson ? json(json) : text.get().stripTrailing();
     if (!shown.isEmpty()) {
       out.println(shown);
       out.flush();
     }
+  }
+
+  private String json(ObjectNode json) {
+    return isOneLine ? json.toString() : MessageJson.text(json);
   }
 
   void print(Message message, Supplier<String> text) {

@@ -187,8 +187,13 @@ final class RunText {
   }
 
   private static String took(Timestamp from, Timestamp to) {
-    Duration took = Duration.between(MessageJson.instant(from), MessageJson.instant(to));
-    long ms = Math.max(0, took.toMillis());
+    return time(Duration.between(MessageJson.instant(from), MessageJson.instant(to)).toMillis());
+  }
+
+  /** Formats a length of time: {@code 20 ms}, {@code 3.5 s}, {@code 5m20s}. */
+  static String time(long lengthMs) {
+    long ms = Math.max(0, lengthMs);
+    Duration took = Duration.ofMillis(ms);
     if (ms < 1_000) {
       return ms + " ms";
     }

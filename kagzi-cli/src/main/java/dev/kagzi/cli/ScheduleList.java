@@ -8,7 +8,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-@Command(name = "list", description = "Lists schedules, newest first, including paused ones.")
+@Command(
+    name = "list",
+    description = "Lists schedules, newest first, including paused ones.",
+    footer = {"", "Example:", "  kagzi schedule list --enabled true --watch=5s"})
 final class ScheduleList extends RemoteCommand {
 
   @Option(
@@ -32,8 +35,14 @@ final class ScheduleList extends RemoteCommand {
 
   @Mixin private ListOptions part = new ListOptions();
 
+  @Mixin private WatchOption watch = new WatchOption();
+
   @Override
   int run(RemoteServer server, Output output) {
+    return watch.run(output, each -> show(server, each));
+  }
+
+  private int show(RemoteServer server, Output output) {
     ListWorkflowSchedulesRequest.Builder filter =
         ListWorkflowSchedulesRequest.newBuilder().setNamespace(server.namespace());
     setIfGiven(queue, filter::setTaskQueue);

@@ -2,9 +2,14 @@ package dev.kagzi.cli;
 
 import dev.kagzi.protocol.v1.DrainWorkerRequest;
 import dev.kagzi.protocol.v1.DrainWorkerResponse;
+import dev.kagzi.protocol.v1.ForceOfflineWorkerRequest;
+import dev.kagzi.protocol.v1.ForceOfflineWorkerResponse;
+import dev.kagzi.protocol.v1.ListWorkerEventsRequest;
+import dev.kagzi.protocol.v1.ListWorkerEventsResponse;
 import dev.kagzi.protocol.v1.ListWorkersRequest;
 import dev.kagzi.protocol.v1.ListWorkersResponse;
 import dev.kagzi.protocol.v1.Worker;
+import dev.kagzi.protocol.v1.WorkerEvent;
 import dev.kagzi.protocol.v1.WorkerStatus;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +20,7 @@ import picocli.CommandLine.Parameters;
 
 @Command(
     name = "worker",
-    description = "Lists and drains workers.",
+    description = "Lists and drains workers, shows their events, forces them offline.",
     synopsisSubcommandLabel = "COMMAND",
     footer = "")
 final class WorkerCommand extends CommandGroup {
@@ -27,7 +32,10 @@ final class WorkerCommand extends CommandGroup {
     OFFLINE
   }
 
-  @Command(name = "list", description = "Lists workers.")
+  @Command(
+      name = "list",
+      description = "Lists workers.",
+      footer = {"", "Example:", "  kagzi worker list --status ONLINE --watch"})
   static final class All extends RemoteCommand {
 
     @Option(
@@ -44,8 +52,14 @@ final class WorkerCommand extends CommandGroup {
 
     @Mixin private ListOptions part = new ListOptions();
 
+    @Mixin private WatchOption watch = new WatchOption();
+
     @Override
     int run(RemoteServer server, Output output) {
+      return watch.run(output, each -> show(server, each));
+    }
+
+    private int show(RemoteServer server, Output output) {
       ListWorkersRequest.Builder filter =
           ListWorkersRequest.newBuilder().setNamespace(server.namespace());
       if (queue != null) {
@@ -112,6 +126,92 @@ final class WorkerCommand extends CommandGroup {
       }
       output.printNote(line);
       return ExitCode.FAILED;
+    }
+  }
+
+  @Command(
+      name = "events",
+      description = "Shows when a worker came online, was drained and left, latest first.",
+      footer = {"", "Example:", "  kagzi worker events 01890a5d-ac96-774b-bcce-b302099a8057"})
+  static final class Events extends RemoteCommand {
+
+    @Parameters(paramLabel = "WORKER", description = "The worker's id.")
+    private String worker = "";
+
+    @Mixin private ListOptions part = new ListOptions();
+
+    @Override
+    int run(RemoteServer server, Output output) {
+      ListPart<WorkerEvent> events =
+          part.read(
+              page -> {
+                ListWorkerEventsRequest request =
+                    ListWorkerEventsRequest.newBuilder()
+                        .setNamespace(server.namespace())
+                        .setWorkerId(worker)
+                        .setPage(page)
+                        .build();
+                ListWorkerEventsResponse found =
+                    server.call(() -> server.admin().listWorkerEvents(request));
+                return ListPart.of(found.getEventsList(), found.getPage());
+              });
+      output.print("events", events, () -> table(events).text(""));
+      return ExitCode.DONE;
+    }
+
+    private static Table table(ListPart<WorkerEvent> events) {
+      Table table = new Table().row("TIME", "EVENT", "REASON");
+      for (WorkerEvent event : events.items()) {
+        table.row(RunText.time(event.getAt()), event.getEvent(), event.getReason());
+      }
+      return table;
+    }
+  }
+
+  @Command(
+      name = "force-offline",
+      description = {
+        "Sets a worker offline that is dead or does not react, and gives its runs to others.",
+        "What it reports later is discarded. To stop a worker that reacts, use drain."
+      },
+      footer = {
+        "",
+        "Example:",
+        "  kagzi worker force-offline 01890a5d-ac96-774b-bcce-b302099a8057 --reason \"host is gone\""
+      })
+  static final class ForceOffline extends RemoteCommand {
+
+    @Parameters(paramLabel = "WORKER", description = "The worker's id.")
+    private String worker = "";
+
+    @Option(
+        names = "--reason",
+        paramLabel = "TEXT",
+        defaultValue = "forced from the command line",
+        description = "Recorded in the worker's events (default: ${DEFAULT-VALUE}).")
+    private String reason = "";
+
+    @Mixin private Confirmation confirmation = new Confirmation();
+
+    @Override
+    int run(RemoteServer server, Output output) {
+      String question = "Set worker %s offline and give its runs to others?".formatted(worker);
+      if (!confirmation.isGiven(output, question)) {
+        output.printNote("nothing was changed");
+        return ExitCode.FAILED;
+      }
+      ForceOfflineWorkerRequest request =
+          ForceOfflineWorkerRequest.newBuilder()
+              .setNamespace(server.namespace())
+              .setWorkerId(worker)
+              .setReason(reason)
+              .build();
+      ForceOfflineWorkerResponse freed =
+          server.call(() -> server.admin().forceOfflineWorker(request));
+      output.print(
+          freed,
+          () -> "worker %s is offline; it held %d runs".formatted(worker, freed.getFreedRuns()));
+      return ExitCode.DONE;
     }
   }
 }
