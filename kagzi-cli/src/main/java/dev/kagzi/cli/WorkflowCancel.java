@@ -6,8 +6,18 @@ import picocli.CommandLine.Command;
 
 @Command(
     name = "cancel",
-    description = "Ends a run at once as CANCELLED; its running code is interrupted.")
+    description = "Ends a run at once as CANCELLED; its running code is interrupted.",
+    footer = {
+      "",
+      "Examples:",
+      "  kagzi workflow cancel order-42",
+      "  kagzi workflow cancel --all-matching --type order --since 1h --dry-run"
+    })
 final class WorkflowCancel extends RunAction {
+
+  WorkflowCancel() {
+    super("cancel", OPEN);
+  }
 
   @Override
   Outcome act(RemoteServer server, String runId) {

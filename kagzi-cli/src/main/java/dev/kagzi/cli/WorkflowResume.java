@@ -2,6 +2,8 @@ package dev.kagzi.cli;
 
 import dev.kagzi.protocol.v1.ResumeWorkflowRequest;
 import dev.kagzi.protocol.v1.ResumeWorkflowResponse;
+import dev.kagzi.sdk.RunStatus;
+import java.util.Set;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -12,8 +14,18 @@ import picocli.CommandLine.Option;
       "Completed steps keep their results; the failed step gets new attempts.",
       "Failures that the code caught and continued from stay. Refused for terminated runs,",
       "and for runs with nothing left to do because they undid their work."
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  kagzi workflow resume order-42",
+      "  kagzi workflow resume --all-matching --type order --of-version 2 --yes"
     })
 final class WorkflowResume extends RunAction {
+
+  WorkflowResume() {
+    super("resume", Set.of(RunStatus.FAILED, RunStatus.TIMED_OUT));
+  }
 
   @Option(
       names = "--force",

@@ -2,14 +2,26 @@ package dev.kagzi.cli;
 
 import dev.kagzi.protocol.v1.RetryWorkflowRequest;
 import dev.kagzi.protocol.v1.RetryWorkflowResponse;
+import dev.kagzi.sdk.RunStatus;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 @Command(
     name = "retry",
-    description = "Starts a new run with the input and options of an ended one.")
+    description = "Starts a new run with the input and options of an ended one.",
+    footer = {
+      "",
+      "Examples:",
+      "  kagzi workflow retry order-42",
+      "  kagzi workflow retry --all-matching --type order --status FAILED --since 1d"
+    })
 final class WorkflowRetry extends RunAction {
+
+  WorkflowRetry() {
+    super("retry", Set.of(RunStatus.FAILED, RunStatus.TIMED_OUT, RunStatus.CANCELLED));
+  }
 
   @Option(
       names = "--workflow-version",

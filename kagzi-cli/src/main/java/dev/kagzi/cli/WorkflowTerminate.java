@@ -7,8 +7,18 @@ import picocli.CommandLine.Option;
 
 @Command(
     name = "terminate",
-    description = "Ends a run at once as FAILED; its running code is interrupted.")
+    description = "Ends a run at once as FAILED; its running code is interrupted.",
+    footer = {
+      "",
+      "Examples:",
+      "  kagzi workflow terminate order-42 --reason \"wrong customer\"",
+      "  kagzi workflow terminate --all-matching --queue old --yes"
+    })
 final class WorkflowTerminate extends RunAction {
+
+  WorkflowTerminate() {
+    super("terminate", OPEN);
+  }
 
   @Option(
       names = "--reason",

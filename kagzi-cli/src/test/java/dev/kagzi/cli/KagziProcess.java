@@ -104,8 +104,9 @@ final class KagziProcess implements AutoCloseable {
     return String.join("\n", output.lines().toList());
   }
 
+  /** Leaves the output open, unlike {@link Process#destroy}. */
   void terminate() {
-    process.destroy();
+    process.toHandle().destroy();
   }
 
   int awaitExit() throws InterruptedException {

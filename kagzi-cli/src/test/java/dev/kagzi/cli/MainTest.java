@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
@@ -87,7 +88,8 @@ class MainTest {
     assertThat(err.toString())
         .isEqualToIgnoringNewLines(
             "kagzi: command: dve (expected: dev, server, migrate, workflow, schedule, type,"
-                + " namespace, worker, health, version; see kagzi --help)");
+                + " namespace, worker, queue, stats, top, doctor, health, version, completion; see kagzi"
+                + " --help)");
   }
 
   @Test
@@ -109,6 +111,30 @@ class MainTest {
     assertThat(kagzi.execute("--help")).isZero();
 
     assertThat(out.toString()).contains("server", "migrate", "bench", "torture", "example");
+  }
+
+  @Test
+  void help_of_the_commands_for_operators_has_an_example() {
+    for (String command :
+        List.of(
+            "top",
+            "doctor",
+            "stats",
+            "completion",
+            "queue list",
+            "worker list",
+            "worker events",
+            "worker force-offline",
+            "schedule list",
+            "workflow list",
+            "workflow cancel",
+            "workflow terminate",
+            "workflow retry",
+            "workflow resume")) {
+      out.getBuffer().setLength(0);
+      assertThat(kagzi.execute((command + " --help").split(" ", -1))).isZero();
+      assertThat(out.toString()).contains("Example", "kagzi " + command + " ");
+    }
   }
 
   @Test
