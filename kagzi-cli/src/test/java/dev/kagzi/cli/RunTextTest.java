@@ -33,6 +33,6 @@ class RunTextTest {
   }
 
   private static String details(Workflow.Builder run) {
-    return RunText.details(run.build(), List.of(), "", List.of());
+    return RunText.details(run.build(), List.of(), List.of(), List.of());
   }
 }

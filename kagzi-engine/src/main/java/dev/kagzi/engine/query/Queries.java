@@ -162,7 +162,7 @@ public final class Queries {
           return new Overview(
               new StatsQueries(session).stats(namespace),
               queues.longest(Overview.QUEUES_MAX),
-              new WorkerQueries(session, leaseMs).busiest(namespace, Overview.WORKERS_MAX),
+              new WorkerQueries(session, rules.leaseMs()).busiest(namespace, Overview.WORKERS_MAX),
               queues.slowestTypes());
         });
   }
