@@ -43,6 +43,10 @@ class DistributionIT {
               "THIRD-PARTY.txt");
     }
     assertThat(root.resolve("docs/reference.md")).isRegularFile();
+    assertThat(root.resolve("docs/monitoring"))
+        .isDirectoryContaining("glob:**/grafana-dashboard.json")
+        .isDirectoryContaining("glob:**/alerts.yml")
+        .isDirectoryContaining("glob:**/alerts.test.yml");
     assertThat(Files.readString(root.resolve("THIRD-PARTY.txt")))
         .contains(
             "io.grpc:grpc-netty-shaded:", "org.postgresql:postgresql:", "info.picocli:picocli:")

@@ -35,7 +35,9 @@ import dev.kagzi.engine.internal.run.StepCounts;
 import dev.kagzi.engine.internal.run.TakeReason;
 import dev.kagzi.engine.internal.schedule.ScheduleFirer;
 import dev.kagzi.engine.internal.transition.RunWriter;
+import dev.kagzi.engine.metrics.Meters;
 import dev.kagzi.engine.namespace.Namespaces;
+import dev.kagzi.engine.query.ClusterMetrics;
 import dev.kagzi.engine.query.Health;
 import dev.kagzi.engine.query.Queries;
 import dev.kagzi.engine.query.QueryRules;
@@ -52,6 +54,7 @@ import dev.kagzi.engine.thread.ThreadFailure;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.worker.Workers;
 import java.sql.SQLException;
 import java.util.List;
@@ -88,15 +91,18 @@ public final class Engine implements AutoCloseable {
   private final ScheduleTimer scheduleTimer;
   private final Coordinator coordinator;
   private final Coordinator purger;
+  private final Meters meters;
   private final EngineMetrics metrics;
+  private final ClusterMetrics clusterMetrics;
   private final RetryPolicy defaultRetryPolicy;
 
-  private Engine(Database database, EngineConfig config) {
+  private Engine(Database database, EngineConfig config, Meters meters) {
     UUID serverId = RunId.next().value();
     LargePayloads largePayloads = new LargePayloads(config.limits());
     StartChecks startChecks =
         new StartChecks(config.limits(), largePayloads, config.workers().heartbeat().toMillis());
     this.database = database;
+    this.meters = meters;
     this.defaultRetryPolicy = config.rules().defaultPolicy();
     this.completions = new RunCompletions(database, config.memory().readBytesMax(), threads);
     this.namespaces = createNamespaces(config);
@@ -123,7 +129,9 @@ public final class Engine implements AutoCloseable {
     this.tasks = new Tasks(database, dispatcher, namespaces, workers::require, config.limits());
     this.coordinator = createCoordinator(config);
     this.purger = createPurger(config);
-    this.metrics = new EngineMetrics(database.metrics(), dispatcher.metrics(), journal);
+    this.metrics = new EngineMetrics(database.metrics(), meters, journal);
+    this.clusterMetrics = new ClusterMetrics(database, meters);
+    database.bind(meters);
   }
 
   private Namespaces createNamespaces(EngineConfig config) {
@@ -154,6 +162,7 @@ public final class Engine implements AutoCloseable {
 
   private EngineEvents createEvents() {
     return new EngineEvents(
+        meters.runs(),
         completions,
         notifier,
         stepCounts,
@@ -169,6 +178,7 @@ public final class Engine implements AutoCloseable {
         database,
         () -> new RunWriter(config.rules(), versions, events, new Random(), largePayloads),
         config.journal(),
+        meters.journal("runs"),
         threads);
   }
 
@@ -185,9 +195,11 @@ public final class Engine implements AutoCloseable {
         new DispatchCallbacks(
             claims -> workers.recovery().take(claims, TakeReason.TASK_NOT_TAKEN),
             run -> workers.recovery().failCrashed(run),
+            this::leaseEnded,
             this::admit,
             namespaces::mayDispatch),
         config.memory(),
+        meters.dispatch(),
         threads);
   }
 
@@ -200,6 +212,7 @@ public final class Engine implements AutoCloseable {
         dispatcher,
         notifier,
         journal,
+        meters,
         threads);
   }
 
@@ -272,9 +285,14 @@ public final class Engine implements AutoCloseable {
     return start(db, config, () -> Database.connect(db));
   }
 
+  /** Like {@link #start(DatabaseConfig, EngineConfig)}, with meters in a registry of the caller. */
+  public static Engine start(DatabaseConfig db, EngineConfig config, Meters meters) {
+    return start(Database.open(db), config, meters, Database::migrate);
+  }
+
   /** For tests: {@code connector} opens the connections that are not in the pool. */
   static Engine start(DatabaseConfig db, EngineConfig config, ConnectionFactory connector) {
-    return start(Database.open(db, connector), config, Database::migrate);
+    return start(Database.open(db, connector), config, Meters.unpublished(), Database::migrate);
   }
 
   /**
@@ -282,12 +300,12 @@ public final class Engine implements AutoCloseable {
    *
    * @throws dev.kagzi.engine.value.SchemaException if the schema is not up to date
    */
-  public static Engine startMigrated(DatabaseConfig db, EngineConfig config) {
-    return start(Database.open(db), config, Database::checkSchema);
+  public static Engine startMigrated(DatabaseConfig db, EngineConfig config, Meters meters) {
+    return start(Database.open(db), config, meters, Database::checkSchema);
   }
 
   private static Engine start(
-      Database database, EngineConfig config, Consumer<Database> prepareSchema) {
+      Database database, EngineConfig config, Meters meters, Consumer<Database> prepareSchema) {
     try {
       prepareSchema.accept(database);
       database.check();
@@ -298,7 +316,7 @@ public final class Engine implements AutoCloseable {
       database.close();
       throw e;
     }
-    Engine engine = new Engine(database, config);
+    Engine engine = new Engine(database, config, meters);
     try {
       if (config.notifier() == NotifierKind.IN_PROCESS) {
         engine.heartbeat.checkReachable(config.coordinatorInterval());
@@ -369,6 +387,11 @@ public final class Engine implements AutoCloseable {
     return metrics;
   }
 
+  /** The gauges that are read from the database; call before the meters are shown. May block. */
+  public ClusterMetrics clusterMetrics() {
+    return clusterMetrics;
+  }
+
   /** For tests that move the database's clock: reads again what is due. */
   public void clockMoved() {
     heartbeat.send();
@@ -408,6 +431,7 @@ public final class Engine implements AutoCloseable {
   }
 
   private void receive(ServerMessage message) {
+    meters.serverMessageReceived();
     switch (message) {
       case ServerMessage.Work work -> dispatcher.runsDue(work.queue(), work.type(), work.delayMs());
       case ServerMessage.Ended ended -> completions.endedElsewhere(ended.runId());
@@ -425,6 +449,10 @@ public final class Engine implements AutoCloseable {
     versions.refresh();
     dispatcher.checkEverything();
     completions.refreshAll();
+  }
+
+  private void leaseEnded(QueueName queue, TypeVersion type) {
+    meters.runs().claimLost(queue.namespace(), type.type(), TakeReason.LEASE_ENDED.name(), true);
   }
 
   private void deliverMessages(RunId run) {

@@ -3,8 +3,10 @@ package dev.kagzi.engine;
 import dev.kagzi.engine.internal.dispatch.Dispatcher;
 import dev.kagzi.engine.internal.notification.Notifier;
 import dev.kagzi.engine.internal.notification.ServerMessage;
+import dev.kagzi.engine.internal.run.TakeReason;
 import dev.kagzi.engine.internal.run.RunEvents;
 import dev.kagzi.engine.internal.run.StepCounts;
+import dev.kagzi.engine.metrics.RunMetrics;
 import dev.kagzi.engine.run.RunCompletions;
 import dev.kagzi.engine.run.RunEnd;
 import dev.kagzi.engine.value.Claim;
@@ -20,6 +22,7 @@ import java.util.function.Supplier;
 
 /** Publishes committed changes to the components of this server, and to other servers. */
 final class EngineEvents implements RunEvents {
+  private final RunMetrics metrics;
   private final RunCompletions completions;
   private final Notifier notifier;
   private final StepCounts stepCounts;
@@ -33,6 +36,7 @@ final class EngineEvents implements RunEvents {
    * journal. They exist before its first write.
    */
   EngineEvents(
+      RunMetrics metrics,
       RunCompletions completions,
       Notifier notifier,
       StepCounts stepCounts,
@@ -40,6 +44,7 @@ final class EngineEvents implements RunEvents {
       LongConsumer expires,
       Supplier<Dispatcher> dispatcher,
       Supplier<Workers> workers) {
+    this.metrics = metrics;
     this.completions = completions;
     this.notifier = notifier;
     this.stepCounts = stepCounts;
@@ -50,8 +55,19 @@ final class EngineEvents implements RunEvents {
   }
 
   @Override
-  public void started(String namespace, RunId run) {
-    completions.started(namespace, run);
+  public void started(QueueName queue, TypeVersion type, RunId run) {
+    metrics.started(queue.namespace(), type.type());
+    completions.started(queue.namespace(), run);
+  }
+
+  @Override
+  public void fired(QueueName queue, TypeVersion type) {
+    metrics.started(queue.namespace(), type.type());
+  }
+
+  @Override
+  public void slotFired(long lateMs) {
+    metrics.slotFired(lateMs);
   }
 
   @Override
@@ -72,15 +88,31 @@ final class EngineEvents implements RunEvents {
   }
 
   @Override
-  public void ended(RunEnd end) {
+  public void ended(RunEnd end, String namespace, String workflowType) {
+    metrics.ended(namespace, workflowType, end.status());
     completions.ended(end);
     notifier.publish(new ServerMessage.Ended(end.runId()));
+  }
+
+  @Override
+  public void runRetried(QueueName queue, TypeVersion type) {
+    metrics.runRetried(queue.namespace(), type.type());
+  }
+
+  @Override
+  public void stepRetried(QueueName queue, TypeVersion type) {
+    metrics.stepRetried(queue.namespace(), type.type());
   }
 
   @Override
   public void claimEnded(Claim claim) {
     stepCounts.ended(claim.runId());
     dispatcher.get().claimEnded(claim);
+  }
+
+  @Override
+  public void claimLost(QueueName queue, TypeVersion type, TakeReason reason) {
+    metrics.claimLost(queue.namespace(), type.type(), reason.name(), reason.isCrash());
   }
 
   @Override
@@ -95,6 +127,7 @@ final class EngineEvents implements RunEvents {
 
   @Override
   public void messagesPosted(RunId to) {
+    metrics.messagePosted();
     deliver.accept(to);
   }
 

@@ -29,6 +29,7 @@ import dev.kagzi.engine.internal.run.StartRun;
 import dev.kagzi.engine.internal.run.TakeClaim;
 import dev.kagzi.engine.internal.run.TakeReason;
 import dev.kagzi.engine.internal.transition.RunWriter;
+import dev.kagzi.engine.metrics.Meters;
 import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.run.BegunStep;
 import dev.kagzi.engine.run.Caller;
@@ -107,6 +108,7 @@ class ResendTest {
             side,
             () -> new RunWriter(TransitionRules.DEFAULT, SILENCE, new Random(1)),
             oneLane,
+            Meters.unpublished().journal("test"),
             new EssentialThreads());
     await(handIn(new DeliverMessages(RunId.next())));
     WorkerId worker = all.register();

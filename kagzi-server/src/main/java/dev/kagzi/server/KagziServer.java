@@ -2,10 +2,12 @@ package dev.kagzi.server;
 
 import dev.kagzi.engine.Engine;
 import dev.kagzi.engine.config.DatabaseConfig;
+import dev.kagzi.engine.metrics.Meters;
 import dev.kagzi.server.grpc.GrpcServer;
 import dev.kagzi.server.grpc.GrpcSettings;
 import dev.kagzi.server.http.HttpApi;
 import dev.kagzi.server.listen.ListenConfig;
+import dev.kagzi.server.metrics.ServerMetrics;
 import dev.kagzi.server.trace.ServerTracing;
 import java.io.IOException;
 import java.util.Optional;
@@ -33,6 +35,7 @@ public final class KagziServer implements AutoCloseable {
 
   private final String inProcessName;
   private final Readiness readiness;
+  private final ServerMetrics metrics;
   private final HttpApi http;
   private final Engine engine;
   private final GrpcServer grpc;
@@ -42,12 +45,14 @@ public final class KagziServer implements AutoCloseable {
   private KagziServer(
       String inProcessName,
       Readiness readiness,
+      ServerMetrics metrics,
       HttpApi http,
       Engine engine,
       GrpcServer grpc,
       Consumer<Throwable> onFailure) {
     this.inProcessName = inProcessName;
     this.readiness = readiness;
+    this.metrics = metrics;
     this.http = http;
     this.engine = engine;
     this.grpc = grpc;
@@ -63,15 +68,19 @@ public final class KagziServer implements AutoCloseable {
    */
   public static KagziServer start(ServerConfig config) {
     Readiness readiness = new Readiness();
+    ServerMetrics metrics = new ServerMetrics(config.metrics(), ServerVersion.read());
     // In parallel to the engine: each takes a good part of the time until ready.
     CompletableFuture<HttpApi> http =
         CompletableFuture.supplyAsync(
-            () -> HttpApi.start(config.listen(), ServerVersion.read(), readiness::notReadyReason),
+            () ->
+                HttpApi.start(
+                    config.listen(), ServerVersion.read(), readiness::notReadyReason, metrics),
             task -> Thread.ofVirtual().name("kagzi-http-start").start(task));
     try {
-      return start(config, readiness, http);
+      return start(config, readiness, metrics, http);
     } catch (RuntimeException e) {
       http.thenAccept(HttpApi::close);
+      metrics.close();
       throw e;
     }
   }
@@ -93,35 +102,49 @@ public final class KagziServer implements AutoCloseable {
   }
 
   private static KagziServer start(
-      ServerConfig config, Readiness readiness, CompletableFuture<HttpApi> http) {
-    Engine engine = startEngine(config);
+      ServerConfig config,
+      Readiness readiness,
+      ServerMetrics metrics,
+      CompletableFuture<HttpApi> http) {
+    Engine engine = startEngine(config, metrics.meters());
     try {
       readiness.engineStarted(engine::unavailableReason);
-      return start(config, readiness, http, engine);
+      metrics.beforeText(engine.clusterMetrics()::refresh);
+      return start(config, readiness, metrics, http, engine);
     } catch (RuntimeException e) {
       engine.close();
       throw e;
     }
   }
 
-  private static Engine startEngine(ServerConfig config) {
+  private static Engine startEngine(ServerConfig config, Meters meters) {
     try {
       return config.migrateOnStart()
-          ? Engine.start(config.database(), config.engine())
-          : Engine.startMigrated(config.database(), config.engine());
+          ? Engine.start(config.database(), config.engine(), meters)
+          : Engine.startMigrated(config.database(), config.engine(), meters);
     } catch (RuntimeException e) {
       throw StartupErrors.ofDatabase(config.database(), e);
     }
   }
 
   private static KagziServer start(
-      ServerConfig config, Readiness readiness, CompletableFuture<HttpApi> http, Engine engine) {
+      ServerConfig config,
+      Readiness readiness,
+      ServerMetrics metrics,
+      CompletableFuture<HttpApi> http,
+      Engine engine) {
     String inProcessName = "kagzi-" + UUID.randomUUID();
-    GrpcServer grpc = openGrpc(config, inProcessName, readiness, engine);
+    GrpcServer grpc = openGrpc(config, inProcessName, readiness, metrics, engine);
     try {
       KagziServer server =
           new KagziServer(
-              inProcessName, readiness, awaitHttp(config, http), engine, grpc, config.onFailure());
+              inProcessName,
+              readiness,
+              metrics,
+              awaitHttp(config, http),
+              engine,
+              grpc,
+              config.onFailure());
       engine.threads().onFailure(server::fail);
       readiness.accepting();
       grpc.serve();
@@ -152,7 +175,11 @@ public final class KagziServer implements AutoCloseable {
   }
 
   private static GrpcServer openGrpc(
-      ServerConfig config, String inProcessName, Readiness readiness, Engine engine) {
+      ServerConfig config,
+      String inProcessName,
+      Readiness readiness,
+      ServerMetrics metrics,
+      Engine engine) {
     GrpcSettings settings =
         new GrpcSettings(
             config.listen(),
@@ -160,7 +187,8 @@ public final class KagziServer implements AutoCloseable {
             config.reflection(),
             ServerVersion.read(),
             config.engine().memory(),
-            ServerTracing.open(config.traces(), ServerVersion.read()));
+            ServerTracing.open(config.traces(), ServerVersion.read()),
+            metrics.registry());
     try {
       return GrpcServer.start(settings, engine, readiness::notReadyReason, config.closeTimeout());
     } catch (IOException e) {
@@ -239,6 +267,7 @@ public final class KagziServer implements AutoCloseable {
     grpc.close();
     engine.close();
     http.close();
+    metrics.close();
     log.atInfo().log("server has stopped");
   }
 }

@@ -7,6 +7,7 @@ import dev.kagzi.server.config.Settings;
 import dev.kagzi.server.listen.AccessToken;
 import dev.kagzi.server.listen.ListenConfig;
 import dev.kagzi.server.listen.Tls;
+import dev.kagzi.server.metrics.MetricsConfig;
 import dev.kagzi.server.trace.TraceConfig;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -29,6 +30,7 @@ public record ServerConfig(
     boolean migrateOnStart,
     boolean reflection,
     Duration closeTimeout,
+    MetricsConfig metrics,
     Consumer<Throwable> onFailure) {
 
   public ServerConfig {
@@ -64,6 +66,7 @@ public record ServerConfig(
     private boolean unsafeDatabase;
     private boolean reflection;
     private Duration closeTimeout;
+    private MetricsConfig metrics;
     private EngineConfig engine;
     private TraceConfig traces;
     private Consumer<Throwable> onFailure = why -> {};
@@ -82,6 +85,10 @@ public record ServerConfig(
       this.migrateOnStart = settings.isOn(ServerOption.MIGRATE_ON_START);
       this.reflection = settings.isOn(ServerOption.REFLECTION);
       this.closeTimeout = settings.time(ServerOption.CLOSE_TIMEOUT);
+      this.metrics =
+          new MetricsConfig(
+              settings.isOn(ServerOption.METRICS),
+              settings.integer(ServerOption.METRICS_LABELS_MAX));
       this.engine = EngineSettings.read(settings);
       this.traces =
           TraceConfig.read(
@@ -208,6 +215,17 @@ public record ServerConfig(
       return this;
     }
 
+    /**
+     * Whether the server measures itself and serves {@code /metrics}; true by default.
+     *
+     * @param labelsMax how many types, and how many queues, have labels of their own; 100 by
+     *     default
+     */
+    public Builder metrics(boolean on, int labelsMax) {
+      this.metrics = new MetricsConfig(on, labelsMax);
+      return this;
+    }
+
     /** The engine's settings. Overrides an earlier call of {@link #autoCreateNamespaces}. */
     public Builder engine(EngineConfig engine) {
       this.engine = engine;
@@ -258,6 +276,7 @@ public record ServerConfig(
           migrateOnStart,
           reflection,
           closeTimeout,
+          metrics,
           onFailure);
     }
   }

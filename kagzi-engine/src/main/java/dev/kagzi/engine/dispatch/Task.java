@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param deadlineInMs how long the run may still take; null: no limit
  * @param stepTimeoutMs the timeout of a step attempt, unless the step has its own
  * @param headers of the run's start
+ * @param dueNanos since when the run is due, by this JVM's clock; only for metrics
  */
 public record Task(
     Claim claim,
@@ -34,10 +35,11 @@ public record Task(
     Instant createdAt,
     @Nullable Long deadlineInMs,
     long stepTimeoutMs,
-    Map<String, String> headers) {
+    Map<String, String> headers,
+    long dueNanos) {
 
   /** The task of a run that was inserted as claimed by a waiting worker. */
-  public static Task ofStart(StartRun run, Instant createdAt, long stepTimeoutMs) {
+  public static Task ofStart(StartRun run, Instant createdAt, long stepTimeoutMs, long dueNanos) {
     StartRequest request = run.request();
     Long ownStepTimeoutMs = request.options().stepTimeoutMs();
     return new Task(
@@ -53,7 +55,8 @@ public record Task(
         createdAt,
         run.expiresMs(createdAt),
         ownStepTimeoutMs == null ? stepTimeoutMs : ownStepTimeoutMs,
-        request.options().headers());
+        request.options().headers(),
+        dueNanos);
   }
 
   public TypeVersion type() {

@@ -164,7 +164,10 @@ public final class RunCompletions implements AutoCloseable {
     try {
       waiter.onEnd.accept(end);
     } catch (RuntimeException bug) {
-      log.atError().setCause(bug).log("completion callback failed");
+      log.atError()
+          .setCause(bug)
+          .addKeyValue("run", end.map(RunEnd::runId).orElse(null))
+          .log("completion callback of a run failed");
     }
   }
 
@@ -197,7 +200,7 @@ public final class RunCompletions implements AutoCloseable {
         // The waiters stay registered; the fallback reads them again.
         log.atDebug()
             .addKeyValue("cause", unavailable.getMessage())
-            .log("run completions could not be read");
+            .log("completions of runs could not be read");
       }
     }
   }

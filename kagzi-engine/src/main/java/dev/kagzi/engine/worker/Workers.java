@@ -19,6 +19,7 @@ import dev.kagzi.engine.internal.worker.Heartbeats;
 import dev.kagzi.engine.internal.worker.Recovery;
 import dev.kagzi.engine.internal.worker.WorkerCache;
 import dev.kagzi.engine.internal.worker.WorkerRows;
+import dev.kagzi.engine.metrics.Meters;
 import dev.kagzi.engine.namespace.Namespaces;
 import dev.kagzi.engine.thread.EssentialThreads;
 import dev.kagzi.engine.value.Limits;
@@ -68,6 +69,7 @@ public final class Workers implements AutoCloseable {
       Dispatcher dispatcher,
       Notifier notifier,
       Journal<RunWrite<?>> journal,
+      Meters meters,
       EssentialThreads threads) {
     this.database = database;
     this.config = config;
@@ -78,7 +80,14 @@ public final class Workers implements AutoCloseable {
     this.cache = new WorkerCache(database, blocking);
     this.recovery = new Recovery(database, config, dispatcher.registry(), journal, this::evict);
     this.heartbeats =
-        new Heartbeats(database, config.lease().toMillis(), cache, recovery, journal, threads);
+        new Heartbeats(
+            database,
+            config.lease().toMillis(),
+            cache,
+            recovery,
+            journal,
+            meters.journal("heartbeats"),
+            threads);
     this.streams =
         new AttachStreams(
             database,
@@ -125,6 +134,7 @@ public final class Workers implements AutoCloseable {
           WorkerId id = registered.worker.id();
           log.atInfo()
               .addKeyValue("worker", id)
+              .addKeyValue("namespace", r.queue().namespace())
               .addKeyValue("queue", r.queue().queue())
               .addKeyValue("host", r.hostname())
               .log("worker registered");

@@ -219,6 +219,13 @@ class PlanTest {
   }
 
   @Test
+  void the_oldest_due_run_of_each_queue_is_found_by_the_claim_index() {
+    assertThat(plan(ClusterState.queueQuery()))
+        .contains("workflow_runs_claim")
+        .doesNotContain("Seq Scan on workflow_runs");
+  }
+
+  @Test
   void few_blocked_runs_among_many_are_found_by_their_own_index() {
     for (String namespace : List.of("big", "small", "nobody")) {
       RunFilter blocked = blocked(namespace, null);

@@ -1,5 +1,6 @@
 package dev.kagzi.engine.schedule;
 
+import dev.kagzi.engine.internal.run.TakeReason;
 import dev.kagzi.engine.internal.run.RunEvents;
 import dev.kagzi.engine.run.RunEnd;
 import dev.kagzi.engine.value.Claim;
@@ -14,7 +15,13 @@ import org.jspecify.annotations.NullMarked;
 @NullMarked
 public class SilentEvents implements RunEvents {
   @Override
-  public void started(String namespace, RunId run) {}
+  public void started(QueueName queue, TypeVersion type, RunId run) {}
+
+  @Override
+  public void fired(QueueName queue, TypeVersion type) {}
+
+  @Override
+  public void slotFired(long lateMs) {}
 
   @Override
   public void runDue(QueueName queue, TypeVersion type, long delayMs) {}
@@ -26,10 +33,19 @@ public class SilentEvents implements RunEvents {
   public void expires(long delayMs) {}
 
   @Override
-  public void ended(RunEnd end) {}
+  public void ended(RunEnd end, String namespace, String workflowType) {}
+
+  @Override
+  public void runRetried(QueueName queue, TypeVersion type) {}
+
+  @Override
+  public void stepRetried(QueueName queue, TypeVersion type) {}
 
   @Override
   public void claimEnded(Claim claim) {}
+
+  @Override
+  public void claimLost(QueueName queue, TypeVersion type, TakeReason reason) {}
 
   @Override
   public void stop(WorkerId worker, Claim claim, RunStatus status) {}

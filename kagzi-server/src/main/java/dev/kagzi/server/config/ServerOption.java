@@ -49,6 +49,15 @@ public enum ServerOption {
       new Choice(List.of("TRACE", "DEBUG", "INFO", "WARN", "ERROR")),
       "INFO",
       "The level of the log, which goes to standard error."),
+  LOG_FORMAT(
+      new Choice(List.of("text", "json")),
+      "text",
+      "The format of the log: lines of text, or one JSON object per line."),
+  METRICS(new Switch(), "true", "Whether the server measures itself and serves /metrics."),
+  METRICS_LABELS_MAX(
+      new Whole(1, 10_000),
+      "100",
+      "How many workflow types, and how many queues, have their own labels in metrics; all others are counted as other."),
 
   OTLP_ENDPOINT(
       new Text("URL"),

@@ -54,6 +54,7 @@ public final class GrpcServer implements AutoCloseable {
     GrpcThreads threads = GrpcThreads.start(engine.threads());
     GoneCallers gone = new GoneCallers();
     CallMemory memory = new CallMemory(settings.memory());
+    CallMetrics metrics = new CallMetrics(settings.metrics());
     GrpcContext context =
         new GrpcContext(
             engine,
@@ -80,8 +81,10 @@ public final class GrpcServer implements AutoCloseable {
               memory,
               server -> {
                 add(server, services, context, serving, settings.reflection());
-                // Interceptors run in reverse order of addition: this one is next to the transport.
+                // Interceptors run in reverse order of addition.
                 server.intercept(gone);
+                // Outside of all others: it also measures calls that they refuse or drop.
+                server.intercept(metrics);
               });
       return new GrpcServer(transports, serving, context, gone, threads, closeTimeout);
     } catch (IOException e) {

@@ -3,6 +3,7 @@ package dev.kagzi.server.grpc;
 import dev.kagzi.engine.config.MemoryConfig;
 import dev.kagzi.server.listen.ListenConfig;
 import dev.kagzi.server.trace.ServerTracing;
+import io.micrometer.core.instrument.MeterRegistry;
 
 /**
  * The settings of the gRPC server.
@@ -10,6 +11,7 @@ import dev.kagzi.server.trace.ServerTracing;
  * @param inProcessName the name for callers in this process, with or without a port
  * @param version the server's version, as GetServerInfo reports it
  * @param tracing closed by the server
+ * @param metrics where calls are measured
  */
 public record GrpcSettings(
     ListenConfig listen,
@@ -17,4 +19,5 @@ public record GrpcSettings(
     boolean reflection,
     String version,
     MemoryConfig memory,
-    ServerTracing tracing) {}
+    ServerTracing tracing,
+    MeterRegistry metrics) {}

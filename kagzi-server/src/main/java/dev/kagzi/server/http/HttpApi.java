@@ -2,10 +2,12 @@ package dev.kagzi.server.http;
 
 import dev.kagzi.server.listen.ListenConfig;
 import dev.kagzi.server.listen.Tls;
+import dev.kagzi.server.metrics.ServerMetrics;
 import io.javalin.Javalin;
 import io.javalin.config.JavalinConfig;
 import io.javalin.http.Context;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
@@ -17,7 +19,9 @@ import org.jspecify.annotations.Nullable;
 
 /** The HTTP server. Thread-safe. */
 public final class HttpApi implements AutoCloseable {
+  private static final int NOT_FOUND = 404;
   private static final int UNAVAILABLE = 503;
+  private static final Set<String> PATHS = Set.of("/", "/healthz", "/readyz", "/metrics");
 
   private final @Nullable Javalin server;
 
@@ -30,13 +34,18 @@ public final class HttpApi implements AutoCloseable {
    *
    * @param version the server's version, shown on the start page
    * @param notReadyReason returns why the server is not ready, or empty; may block
+   * @param metrics measures the requests, and is served if metrics are on
    */
   public static HttpApi start(
-      ListenConfig listen, String version, Supplier<Optional<String>> notReadyReason) {
+      ListenConfig listen,
+      String version,
+      Supplier<Optional<String>> notReadyReason,
+      ServerMetrics metrics) {
     if (listen.httpPort() == ListenConfig.NONE) {
       return new HttpApi(null);
     }
-    Javalin server = Javalin.create(config -> configure(config, listen, version, notReadyReason));
+    Javalin server =
+        Javalin.create(config -> configure(config, listen, version, notReadyReason, metrics));
     server.start(listen.host(), listen.httpPort());
     return new HttpApi(server);
   }
@@ -45,15 +54,19 @@ public final class HttpApi implements AutoCloseable {
       JavalinConfig config,
       ListenConfig listen,
       String version,
-      Supplier<Optional<String>> notReadyReason) {
+      Supplier<Optional<String>> notReadyReason,
+      ServerMetrics metrics) {
     config.startup.showJavalinBanner = false;
     config.startup.startupWatcherEnabled = false;
     config.concurrency.useVirtualThreads = true;
     config.jetty.modifyHttpConfiguration(http -> http.setSendServerVersion(false));
     listen.tls().ifPresent(tls -> secure(config, listen, tls));
+    HttpMetrics requests = new HttpMetrics(metrics.registry(), PATHS);
+    config.requestLogger.http((context, ms) -> requests.answered(context, ms));
     config.routes.before(new HttpGuard(listen));
     config.routes.get("/healthz", context -> text(context, "alive"));
     config.routes.get("/readyz", context -> ready(context, notReadyReason.get()));
+    config.routes.get("/metrics", context -> metrics(context, metrics.text()));
     config.routes.get("/", context -> text(context, welcome(listen, version)));
   }
 
@@ -92,13 +105,24 @@ public final class HttpApi implements AutoCloseable {
         ./kagzi workflow list on the command line.
 
         /healthz   whether the process is alive
-        /readyz    whether it can be used, and if not, why"""
+        /readyz    whether it can be used, and if not, why
+        /metrics   its metrics, for Prometheus"""
         .formatted(version, listen.grpcPort() > 0 ? listen.grpcPort() : "of its own");
   }
 
   private static void ready(Context context, Optional<String> notReadyReason) {
     notReadyReason.ifPresent(reason -> context.status(UNAVAILABLE));
     text(context, notReadyReason.map(reason -> "not ready: " + reason).orElse("ready"));
+  }
+
+  private static void metrics(Context context, Optional<String> text) {
+    if (text.isEmpty()) {
+      context.status(NOT_FOUND);
+      text(context, "metrics: off (expected: the option metrics to be true)");
+      return;
+    }
+    context.header("Cache-Control", "no-store").contentType(ServerMetrics.CONTENT_TYPE);
+    context.result(text.get());
   }
 
   static void text(Context context, String line) {

@@ -2,7 +2,9 @@ package dev.kagzi.engine.internal.db;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.HikariPoolMXBean;
 import dev.kagzi.engine.config.DatabaseConfig;
+import dev.kagzi.engine.metrics.Meters;
 import dev.kagzi.engine.metrics.StatementMetrics;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.SchemaException;
@@ -329,6 +331,16 @@ public final class Database implements AutoCloseable {
 
   public StatementMetrics metrics() {
     return metrics;
+  }
+
+  /** Registers the meters of statements and of the pool of connections for reading. */
+  public void bind(Meters meters) {
+    meters.bind(metrics);
+    meters.bindPool(
+        pool.getHikariPoolMXBean(),
+        HikariPoolMXBean::getActiveConnections,
+        HikariPoolMXBean::getIdleConnections,
+        HikariPoolMXBean::getThreadsAwaitingConnection);
   }
 
   @Override

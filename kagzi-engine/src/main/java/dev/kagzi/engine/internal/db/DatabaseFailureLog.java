@@ -112,7 +112,7 @@ public final class DatabaseFailureLog {
           .addKeyValue("ids", StatementException.ids(error))
           .addKeyValue("state", error.getSQLState())
           .addKeyValue("failures", failures)
-          .addKeyValue("message", StatementException.reason(error))
+          .addKeyValue("error", StatementException.reason(error))
           .addKeyValue("statement", StatementException.statement(error))
           .log("a statement failed");
     }
@@ -160,7 +160,7 @@ public final class DatabaseFailureLog {
         .addKeyValue("call", call)
         .addKeyValue(subject, ids)
         .addKeyValue("state", error.getSQLState())
-        .addKeyValue("message", StatementException.reason(error))
+        .addKeyValue("error", StatementException.reason(error))
         .addKeyValue("statement", StatementException.statement(error))
         .log("the database refused a value");
   }
@@ -227,7 +227,7 @@ public final class DatabaseFailureLog {
         .addKeyValue("failures", present.failures)
         .addKeyValue("call", call)
         .addKeyValue("state", error.getSQLState())
-        .addKeyValue("message", StatementException.reason(error))
+        .addKeyValue("error", StatementException.reason(error))
         .log(present.logged ? "the database is still unavailable" : "the database is unavailable");
     present.logged = true;
     present.lineDueNanos = now + REPEAT_NANOS;

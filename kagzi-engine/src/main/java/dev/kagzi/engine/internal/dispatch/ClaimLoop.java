@@ -98,7 +98,10 @@ final class ClaimLoop implements AutoCloseable {
         }
         endAfterFailure(request);
       } catch (RuntimeException bug) {
-        log.atError().setCause(bug).log("claiming runs failed unexpectedly");
+        log.atError()
+            .setCause(bug)
+            .addKeyValue("queue", request == null ? null : request.queue().name())
+            .log("claiming the runs of a queue failed unexpectedly");
         endAfterFailure(request);
       }
     }
@@ -182,7 +185,9 @@ final class ClaimLoop implements AutoCloseable {
             .filter(run -> registry.add(run.worker(), run.task().claim(), queue.name()))
             .toList();
     found.crashed().forEach(settings.callbacks.failCrashed());
+    found.takenOver().forEach(type -> settings.callbacks.leaseEnded().accept(queue.name(), type));
     metrics.claimed.add(claimed.size());
+    queue.metrics().claimed(claimed.size());
     effects.execute(queue, queue.claimed(group, claimed, found.isCut()));
     if (!isEnabled(queue)) {
       // The namespace was disabled while the query was in flight.

@@ -15,6 +15,7 @@ import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.value.RecordedStep;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.value.WorkerId;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -26,6 +27,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.function.ToLongFunction;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -51,7 +53,7 @@ public final class ClaimRuns {
   public static final String SQL =
       """
       WITH c AS MATERIALIZED (
-        SELECT x.run_id, x.status AS from_status, x.found,
+        SELECT x.run_id, x.status AS from_status, x.found, x.available_at AS due_at,
                x.status = 'RUNNING' AND x.crashes > 0
                  OR x.crashes + (x.status = 'RUNNING')::int > k.crashes_max AS aside,
                row_number() OVER (ORDER BY x.available_at, x.run_id) AS slot
@@ -108,6 +110,7 @@ public final class ClaimRuns {
                   w.created_at, w.crashes, w.step_timeout_ms, w.headers,
                   ceil(extract(epoch FROM w.deadline_at - t.now) * 1000)::bigint
                     AS deadline_in_ms,
+                  (extract(epoch FROM t.now - c.due_at) * 1000000)::bigint AS waited_us,
                   c.slot, c.from_status, c.found, w.namespace, w.task_queue),
       n AS (
         INSERT INTO kagzi.run_changes
@@ -176,10 +179,12 @@ public final class ClaimRuns {
    * The result of a claim query.
    *
    * @param crashed runs that have crashed more often than the limit allows
+   * @param takenOver the types of runs whose lease had ended
    * @param isCut more runs are due, but their inputs did not fit into the byte limit
    */
-  record Found(List<ClaimedRun> claimed, List<RunId> crashed, boolean isCut) {
-    static final Found NOTHING = new Found(List.of(), List.of(), false);
+  record Found(
+      List<ClaimedRun> claimed, List<RunId> crashed, List<TypeVersion> takenOver, boolean isCut) {
+    static final Found NOTHING = new Found(List.of(), List.of(), List.of(), false);
   }
 
   private record Taken(
@@ -196,6 +201,7 @@ public final class ClaimRuns {
       int crashes,
       @Nullable Long stepTimeoutMs,
       @Nullable Long deadlineInMs,
+      long dueNanos,
       @Nullable Payload input,
       Map<String, String> headers) {
 
@@ -249,9 +255,11 @@ public final class ClaimRuns {
             .list(ClaimRuns::map);
     List<RunId> slept = new ArrayList<>();
     List<Taken> aside = new ArrayList<>();
+    List<TypeVersion> takenOver = new ArrayList<>();
     Map<RunId, Integer> claimedBefore = new LinkedHashMap<>();
     for (Taken run : taken) {
       if (run.before == RunStatus.RUNNING) {
+        takenOver.add(new TypeVersion(run.type, run.version));
         log.atDebug()
             .addKeyValue("run", run.claim.runId())
             .addKeyValue("epoch", run.claim.epoch() - 1)
@@ -297,7 +305,8 @@ public final class ClaimRuns {
                     request.rules.stepTimeoutMs())));
       }
     }
-    return new Found(claimed, crashed, !taken.isEmpty() && taken.getFirst().found > taken.size());
+    boolean isCut = !taken.isEmpty() && taken.getFirst().found > taken.size();
+    return new Found(claimed, crashed, takenOver, isCut);
   }
 
   private static void delay(Session tx, List<Taken> aside, CrashPolicy crashes)
@@ -347,7 +356,8 @@ public final class ClaimRuns {
         run.createdAt,
         run.deadlineInMs,
         run.stepTimeoutMs == null ? stepTimeoutMs : run.stepTimeoutMs,
-        run.headers);
+        run.headers,
+        run.dueNanos);
   }
 
   private static Taken map(Row row) throws SQLException {
@@ -366,6 +376,7 @@ public final class ClaimRuns {
         row.integer("crashes"),
         row.bigintOrNull("step_timeout_ms"),
         row.bigintOrNull("deadline_in_ms"),
+        System.nanoTime() - TimeUnit.MICROSECONDS.toNanos(row.bigint("waited_us")),
         data == null ? null : new Payload(data, Json.decode(row.textOrNull("metadata"))),
         Json.decodeUncached(row.textOrNull("headers")));
   }

@@ -41,7 +41,7 @@ public final class Dispatcher implements AutoCloseable {
 
   private final DispatchConfig config;
   private final ClaimRules rules;
-  private final DispatchMetrics metrics = new DispatchMetrics();
+  private final DispatchMetrics metrics;
   private final ClaimRegistry registry = new ClaimRegistry();
 
   /** Limits the bytes of tasks that wait for the polls of their workers. */
@@ -63,7 +63,9 @@ public final class Dispatcher implements AutoCloseable {
       ClaimRules rules,
       DispatchCallbacks callbacks,
       MemoryConfig memory,
+      DispatchMetrics metrics,
       EssentialThreads threads) {
+    this.metrics = metrics;
     this.config = config;
     this.rules = rules;
     this.taskBytes = new ByteBudget(memory.taskBytesMax());
@@ -90,13 +92,17 @@ public final class Dispatcher implements AutoCloseable {
         queues.compute(
             request.queue(),
             (name, present) -> {
-              TaskQueue target = present == null ? new TaskQueue(name, config, taskBytes) : present;
+              TaskQueue target = present == null ? create(name) : present;
               added.addAll(target.add(poll, limits));
               return target;
             });
     effects.execute(queue, added);
     scheduleTimeout(queue, poll);
     return new Poll(poll.tasks(), () -> effects.execute(queue, queue.cancel(poll)));
+  }
+
+  private TaskQueue create(QueueName name) {
+    return new TaskQueue(name, config, taskBytes, metrics.queue(name.namespace(), name.queue()));
   }
 
   private void scheduleTimeout(TaskQueue queue, WaitingPoll poll) {
@@ -130,6 +136,7 @@ public final class Dispatcher implements AutoCloseable {
     private final PollingWorker worker;
     private final TypeVersion type;
     private final AtomicBoolean open = new AtomicBoolean(true);
+    private final long reservedNanos = System.nanoTime();
 
     ReservedSlot(TaskQueue queue, PollingWorker worker, TypeVersion type) {
       this.queue = queue;
@@ -150,7 +157,9 @@ public final class Dispatcher implements AutoCloseable {
     @Override
     public void started(StartRun run, Instant createdAt) {
       if (open.getAndSet(false)) {
-        dispatchStarted(queue, worker, Task.ofStart(run, createdAt, rules.stepTimeoutMs()));
+        // The run is due from its start: the reservation was made when the call arrived.
+        dispatchStarted(
+            queue, worker, Task.ofStart(run, createdAt, rules.stepTimeoutMs(), reservedNanos));
       }
     }
 
@@ -165,6 +174,7 @@ public final class Dispatcher implements AutoCloseable {
   private void dispatchStarted(TaskQueue queue, PollingWorker worker, Task task) {
     if (registry.add(worker.workerId, task.claim(), queue.name())) {
       metrics.handedOver.increment();
+      queue.metrics().claimedDirectly();
       effects.execute(queue, queue.fillSlot(worker, task));
       queuesWithStarts.add(queue);
     } else {
@@ -251,10 +261,6 @@ public final class Dispatcher implements AutoCloseable {
     } else if (!queue.typesIfQuietFor(config.fallbackInterval().toNanos()).isEmpty()) {
       claimRequests.add(new ClaimRequest(queue, true));
     }
-  }
-
-  public DispatchMetrics metrics() {
-    return metrics;
   }
 
   public ClaimRegistry registry() {

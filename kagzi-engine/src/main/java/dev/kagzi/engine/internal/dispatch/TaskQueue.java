@@ -4,6 +4,7 @@ import dev.kagzi.engine.config.DispatchConfig;
 import dev.kagzi.engine.dispatch.PollRequest;
 import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.memory.ByteBudget;
+import dev.kagzi.engine.metrics.QueueMetrics;
 import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.value.WorkerId;
@@ -39,6 +40,7 @@ final class TaskQueue {
   private final QueueName name;
   private final DispatchConfig config;
   private final ByteBudget taskBytes;
+  private final QueueMetrics metrics;
   private final Map<WorkerId, PollingWorker> workers = new LinkedHashMap<>();
   private final Backlogs backlogs = new Backlogs();
   private boolean claimRequested;
@@ -54,14 +56,19 @@ final class TaskQueue {
    *
    * @param taskBytes counts the bytes of tasks that wait for polls
    */
-  TaskQueue(QueueName name, DispatchConfig config, ByteBudget taskBytes) {
+  TaskQueue(QueueName name, DispatchConfig config, ByteBudget taskBytes, QueueMetrics metrics) {
     this.name = name;
     this.config = config;
     this.taskBytes = taskBytes;
+    this.metrics = metrics;
   }
 
   QueueName name() {
     return name;
+  }
+
+  QueueMetrics metrics() {
+    return metrics;
   }
 
   /** Adds a poll, before it requests a claim round: no announcement is missed in between. */

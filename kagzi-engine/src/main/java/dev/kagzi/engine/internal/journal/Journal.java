@@ -2,6 +2,7 @@ package dev.kagzi.engine.internal.journal;
 
 import dev.kagzi.engine.config.JournalConfig;
 import dev.kagzi.engine.internal.db.Database;
+import dev.kagzi.engine.metrics.JournalMetrics;
 import dev.kagzi.engine.thread.EssentialThreads;
 import dev.kagzi.engine.value.Refusal;
 import java.util.ArrayList;
@@ -16,6 +17,7 @@ public final class Journal<W extends Write<?>> implements AutoCloseable {
   private static final long CLOSE_MS_MAX = 5_000;
 
   private final JournalConfig config;
+  private final JournalMetrics metrics;
   private final List<Lane<W>> lanes = new ArrayList<>();
   private final AtomicLong overflowBytes = new AtomicLong();
   private final LongAdder batches = new LongAdder();
@@ -25,12 +27,16 @@ public final class Journal<W extends Write<?>> implements AutoCloseable {
       Database database,
       Supplier<BatchWriter<W>> writers,
       JournalConfig config,
+      JournalMetrics metrics,
       EssentialThreads threads) {
     this.config = config;
+    this.metrics = metrics;
     for (int i = 0; i < config.lanes(); i++) {
       lanes.add(
-          new Lane<>("lane-" + i, database, writers.get(), config, batches, written, threads));
+          new Lane<>(
+              "lane-" + i, database, writers.get(), config, metrics, batches, written, threads));
     }
+    metrics.bindQueue(this, Journal::waiting, Journal::waitingBytes);
     lanes.forEach(Lane::start);
   }
 
@@ -109,6 +115,7 @@ public final class Journal<W extends Write<?>> implements AutoCloseable {
   }
 
   private void refuse(List<W> writes, Refusal.Reason reason, String why) {
+    metrics.rejected(reason, writes.size());
     for (W write : writes) {
       write.fail(Refusal.of(reason, "journal", "", why));
     }
@@ -135,6 +142,15 @@ public final class Journal<W extends Write<?>> implements AutoCloseable {
     int sum = 0;
     for (Lane<W> lane : lanes) {
       sum += lane.queue.size();
+    }
+    return sum;
+  }
+
+  /** Bytes of the writes that wait, also of those that wait for space in a queue. */
+  public long waitingBytes() {
+    long sum = overflowBytes.get();
+    for (Lane<W> lane : lanes) {
+      sum += lane.queue.bytes();
     }
     return sum;
   }

@@ -6,6 +6,7 @@ import dev.kagzi.engine.internal.db.Database;
 import dev.kagzi.engine.internal.db.DatabaseFailureLog;
 import dev.kagzi.engine.internal.db.Session;
 import dev.kagzi.engine.internal.db.SqlErrors;
+import dev.kagzi.engine.metrics.JournalMetrics;
 import dev.kagzi.engine.thread.EssentialThreads;
 import dev.kagzi.engine.value.Refusal;
 import java.sql.SQLException;
@@ -31,6 +32,7 @@ final class Lane<W extends Write<?>> {
   private final Database database;
   private final BatchWriter<W> writer;
   private final JournalConfig config;
+  private final JournalMetrics metrics;
   private final LongAdder batches;
   private final LongAdder written;
   private final Thread thread;
@@ -46,6 +48,7 @@ final class Lane<W extends Write<?>> {
       Database database,
       BatchWriter<W> writer,
       JournalConfig config,
+      JournalMetrics metrics,
       LongAdder batches,
       LongAdder written,
       EssentialThreads threads) {
@@ -53,6 +56,7 @@ final class Lane<W extends Write<?>> {
     this.database = database;
     this.writer = writer;
     this.config = config;
+    this.metrics = metrics;
     this.batches = batches;
     this.written = written;
     this.queue = new WriteQueue<>(config.queueBytesMax() / config.lanes());
@@ -81,6 +85,7 @@ final class Lane<W extends Write<?>> {
         }
         batches.increment();
         written.add(batch.size());
+        metrics.batch(batch.size());
         commitOrSplit(batch);
         batch = List.of();
       }
@@ -143,6 +148,7 @@ final class Lane<W extends Write<?>> {
 
   private void commit(List<W> batch) throws SQLException {
     Session open = connected();
+    long beganNanos = System.nanoTime();
     BatchWriter.Effects effects = null;
     if (batch.size() <= ALONE_MAX) {
       effects = writer.writeAlone(open, batch);
@@ -150,6 +156,7 @@ final class Lane<W extends Write<?>> {
     if (effects == null) {
       effects = open.inTransaction(tx -> writer.write(tx, batch));
     }
+    metrics.committed(System.nanoTime() - beganNanos);
     settle(batch, effects);
   }
 
@@ -177,7 +184,7 @@ final class Lane<W extends Write<?>> {
       if (!commitInParts(write)) {
         DatabaseFailureLog.logRefused(
             write.refusedLevel(), write.call(), write.subject(), write.key(), cause);
-        write.fail(SqlErrors.refusal(cause));
+        fail(write, SqlErrors.refusal(cause));
       }
     } else {
       commitHalves(batch);
@@ -220,11 +227,9 @@ final class Lane<W extends Write<?>> {
       commitHalves(batch);
       return;
     }
-    batch
-        .get(0)
-        .fail(
-            Refusal.of(
-                Refusal.Reason.INTERNAL, "write", "", "the engine failed; its log says why"));
+    fail(
+        batch.get(0),
+        Refusal.of(Refusal.Reason.INTERNAL, "write", "", "the engine failed; its log says why"));
   }
 
   private void giveUp(List<W> batch, SQLException cause) {
@@ -239,8 +244,13 @@ final class Lane<W extends Write<?>> {
 
   private void refuseAll(List<W> writes, String why) {
     for (W write : writes) {
-      write.fail(Refusal.of(Refusal.Reason.UNAVAILABLE, "database", "", why));
+      fail(write, Refusal.of(Refusal.Reason.UNAVAILABLE, "database", "", why));
     }
+  }
+
+  private void fail(W write, Refusal refusal) {
+    metrics.rejected(refusal.reason(), 1);
+    write.fail(refusal);
   }
 
   private Session connected() throws SQLException {

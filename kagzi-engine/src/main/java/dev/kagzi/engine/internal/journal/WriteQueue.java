@@ -146,6 +146,15 @@ final class WriteQueue<W extends Write<?>> {
     }
   }
 
+  long bytes() {
+    lock.lock();
+    try {
+      return bytes;
+    } finally {
+      lock.unlock();
+    }
+  }
+
   void close() {
     lock.lock();
     try {

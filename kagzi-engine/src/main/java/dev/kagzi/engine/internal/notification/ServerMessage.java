@@ -50,7 +50,7 @@ public sealed interface ServerMessage {
       LoggerFactory.getLogger(ServerMessage.class)
           .atError()
           .setCause(bug)
-          .addKeyValue("message", encode())
+          .addKeyValue("received", encode())
           .log("handling a message of another server failed");
     }
   }

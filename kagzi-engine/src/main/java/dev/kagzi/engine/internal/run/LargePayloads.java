@@ -2,12 +2,14 @@ package dev.kagzi.engine.internal.run;
 
 import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.RunId;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.spi.LoggingEventBuilder;
 
 /** Warns about payloads above the warning size, once an hour per type. Thread-safe. */
 public final class LargePayloads {
@@ -30,9 +32,11 @@ public final class LargePayloads {
   /**
    * Logs the payload if it is large and none of the type was logged in the last hour.
    *
+   * @param run null if the run does not exist yet
    * @param what which payload it is, for example "output of step pay"
    */
-  public void warn(String workflowType, String what, @Nullable Payload payload) {
+  public void warn(
+      String workflowType, @Nullable RunId run, String what, @Nullable Payload payload) {
     if (payload == null || !limits.isLarge(payload)) {
       return;
     }
@@ -45,7 +49,11 @@ public final class LargePayloads {
             workflowType,
             (type, before) -> before == null || now - before > INTERVAL_NANOS ? now : before);
     if (marked == now) {
-      log.atWarn()
+      LoggingEventBuilder event = log.atWarn();
+      if (run != null) {
+        event = event.addKeyValue("run", run);
+      }
+      event
           .addKeyValue("type", workflowType)
           .addKeyValue("what", what)
           .addKeyValue("bytes", payload.bytes())

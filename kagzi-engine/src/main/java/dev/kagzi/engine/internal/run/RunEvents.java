@@ -11,7 +11,13 @@ import dev.kagzi.engine.value.WorkerId;
 /** Events published after a commit, on the thread that committed: must not block or throw. */
 public interface RunEvents {
   /** Published before all other events of a run; not published for a run of a schedule. */
-  void started(String namespace, RunId run);
+  void started(QueueName queue, TypeVersion type, RunId run);
+
+  /** A run of a schedule has started. */
+  void fired(QueueName queue, TypeVersion type);
+
+  /** A slot of a schedule has become a run, this long after its time. */
+  void slotFired(long lateMs);
 
   /** One run can be claimed after the delay. */
   void runDue(QueueName queue, TypeVersion type, long delayMs);
@@ -21,9 +27,18 @@ public interface RunEvents {
 
   void expires(long delayMs);
 
-  void ended(RunEnd end);
+  void ended(RunEnd end, String namespace, String workflowType);
+
+  /** A failed run is executed again, as a whole. */
+  void runRetried(QueueName queue, TypeVersion type);
+
+  /** A failed step is executed again. */
+  void stepRetried(QueueName queue, TypeVersion type);
 
   void claimEnded(Claim claim);
+
+  /** A claim was taken from its worker. */
+  void claimLost(QueueName queue, TypeVersion type, TakeReason reason);
 
   /** A worker must stop a run that it has lost or that has ended. */
   void stop(WorkerId worker, Claim claim, RunStatus status);

@@ -23,6 +23,7 @@ public record FiredRun(
   public static void publish(Collection<FiredRun> fired, RunEvents events) {
     Map<Destination, Long> destinations = new HashMap<>();
     for (FiredRun run : fired) {
+      events.fired(run.queue, run.type);
       destinations.merge(new Destination(run.queue, run.type), run.delayMs, Math::min);
       if (run.executionTimeoutMs != null) {
         events.expires(run.delayMs + run.executionTimeoutMs);

@@ -43,7 +43,7 @@ public final class ScheduleChecks {
           spec.onFailureTaskQueue() + " without on_failure_workflow",
           "both, or none");
     }
-    large.warn(spec.workflowType(), "input of a schedule", spec.input());
+    large.warn(spec.workflowType(), null, "input of a schedule", spec.input());
   }
 
   private static void checkTime(String field, @Nullable Long millis) {

@@ -17,6 +17,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -153,7 +154,7 @@ public final class ScheduleFirer implements AutoCloseable {
       if (SqlErrors.remedy(e) != SqlErrors.Remedy.SPLIT) {
         throw e;
       }
-      return new Batch(oneByOne(), false, List.of());
+      return new Batch(oneByOne(), false, List.of(), Lateness.begin());
     }
   }
 
@@ -180,6 +181,7 @@ public final class ScheduleFirer implements AutoCloseable {
     try {
       Batch done = session().inTransaction(tx -> fire(tx, lock.run(tx), catchupUsed));
       committed = true;
+      done.lateness.publish(done.fired, events);
       publish(done.fired);
       return done;
     } finally {
@@ -194,8 +196,26 @@ public final class ScheduleFirer implements AutoCloseable {
    *
    * @param templates number of templates it has processed
    * @param full whether more templates may be due
+   * @param lateness of the fired runs
    */
-  private record Batch(int templates, boolean full, List<FiredRun> fired) {}
+  private record Batch(int templates, boolean full, List<FiredRun> fired, Lateness lateness) {}
+
+  /** How late the slots of a batch are, at a moment of this JVM's clock. */
+  private record Lateness(Map<RunId, Long> ms, long atNanos) {
+    static Lateness begin() {
+      return new Lateness(new HashMap<>(), System.nanoTime());
+    }
+
+    void publish(List<FiredRun> fired, RunEvents events) {
+      long sinceMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - atNanos);
+      for (FiredRun run : fired) {
+        Long late = ms.get(run.runId());
+        if (late != null) {
+          events.slotFired(late + sinceMs);
+        }
+      }
+    }
+  }
 
   private Batch fire(Session tx, List<ScheduleTemplates.Template> due, AtomicInteger catchupUsed)
       throws SQLException {
@@ -208,6 +228,7 @@ public final class ScheduleFirer implements AutoCloseable {
     Map<RunId, FirePlan> plans = new HashMap<>();
     List<FireRuns.Wanted> wanted = new ArrayList<>();
     BatchCapacity capacity = new BatchCapacity();
+    Lateness lateness = Lateness.begin();
     int processed = 0;
     for (ScheduleTemplates.Template template : due) {
       long onTimeFrom = shared.onTime.from(template.nowSecond());
@@ -221,7 +242,7 @@ public final class ScheduleFirer implements AutoCloseable {
         FirePlan plan = plan(tx, template, open.contains(template.id()), max);
         if (plan != null) {
           plans.put(template.id(), plan);
-          plan.slots().forEach(slot -> wanted.add(wanted(template, slot)));
+          plan.slots().forEach(slot -> wanted.add(wanted(template, slot, lateness)));
           capacity.take(plan.slots().size(), template.inputBytes());
           used = Math.min(max, Math.max(1, plan.slots().size()));
         }
@@ -243,11 +264,16 @@ public final class ScheduleFirer implements AutoCloseable {
                 new ScheduleTemplates.Advance(
                     id, plan, fired.getOrDefault(id, 0), conflicts.getOrDefault(id, 0))));
     ScheduleTemplates.advance(tx, advances);
-    return new Batch(processed, due.size() == config.batch(), inserted.runs());
+    return new Batch(processed, due.size() == config.batch(), inserted.runs(), lateness);
   }
 
-  private static FireRuns.Wanted wanted(ScheduleTemplates.Template template, long slot) {
+  private static FireRuns.Wanted wanted(
+      ScheduleTemplates.Template template, long slot, Lateness lateness) {
     RunId run = RunId.next(template.id().shard());
+    // A buffered slot has waited for a run, by the schedule's own policy.
+    if (slot != template.buffered()) {
+      lateness.ms.put(run, template.lateMs(slot));
+    }
     return new FireRuns.Wanted(run, template.id(), slot, template.delayMs(slot));
   }
 

@@ -166,6 +166,11 @@ public final class ScheduleTemplates {
     long delayMs(long slot) {
       return Math.max(0, slot * 1_000 + shiftMs() - nowMs);
     }
+
+    /** How long ago the run of the slot was to start; zero if that is later. */
+    long lateMs(long slot) {
+      return Math.max(0, nowMs - slot * 1_000 - shiftMs());
+    }
   }
 
   /**

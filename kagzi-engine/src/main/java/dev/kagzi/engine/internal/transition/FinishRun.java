@@ -56,25 +56,27 @@ final class FinishRun {
           + WriteSteps.RESULT_OF_OPEN_STEP
           + """
             )
-            SELECT (SELECT count(*) FROM s) AS steps FROM u
+            SELECT (SELECT count(*) FROM s) AS steps, u.workflow_type FROM u
             """;
 
   /** For an end that was reported without a step result. */
-  static final String WITHOUT_STEP_SQL = COMPLETE + "SELECT 1 AS steps FROM u";
+  static final String WITHOUT_STEP_SQL = COMPLETE + "SELECT 1 AS steps, workflow_type FROM u";
 
   private FinishRun() {}
 
   record LastStep(String stepKey, Payload output, long ranUs) {}
 
-  enum Outcome {
-    FINISHED,
-    /** The run was completed; the step had a result already. */
-    FINISHED_WITHOUT_STEP,
-    /** Nothing was changed: the claim is not held, or the run needs the batch path. */
-    NOTHING
-  }
+  /**
+   * A run that was completed.
+   *
+   * @param hasStep false if the step had a result already
+   */
+  record Finished(boolean hasStep, String workflowType) {}
 
-  static Outcome apply(
+  /**
+   * Returns null if nothing was changed: the claim is not held, or the run needs the batch path.
+   */
+  static @Nullable Finished apply(
       Session session,
       String namespace,
       Claim claim,
@@ -97,8 +99,7 @@ final class FinishRun {
           .bind(step.ranUs());
     }
     return query
-        .first(row -> row.bigint("steps"))
-        .map(steps -> steps == 1 ? Outcome.FINISHED : Outcome.FINISHED_WITHOUT_STEP)
-        .orElse(Outcome.NOTHING);
+        .first(row -> new Finished(row.bigint("steps") == 1, row.text("workflow_type")))
+        .orElse(null);
   }
 }

@@ -254,14 +254,14 @@ final class RunBatch {
   private void warnIfLarge(RunId runId, String stepKey, String what, @Nullable Payload payload) {
     RunRow row = large.isLarge(payload) ? rows.get(runId) : null;
     if (row != null) {
-      large.warn(row.type().type(), what + " of step " + stepKey, payload);
+      large.warn(row.type().type(), runId, what + " of step " + stepKey, payload);
     }
   }
 
   void output(RunId runId, Payload output) {
     RunRow row = large.isLarge(output) ? rows.get(runId) : null;
     if (row != null) {
-      large.warn(row.type().type(), "output", output);
+      large.warn(row.type().type(), runId, "output", output);
     }
     payloads.add(new InsertPayloads.Item(runId, InsertPayloads.Kind.OUTPUT, output));
   }

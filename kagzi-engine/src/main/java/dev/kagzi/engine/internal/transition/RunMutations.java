@@ -86,11 +86,17 @@ record RunMutations(RunBatch batch, Versions versions, RunEvents events) {
     Claim claim = new Claim(row.runId(), row.epoch());
     row.take(reason, row.nowUs() + delayMs * US_PER_MS);
     batch.afterCommit(() -> logTaken(worker, claim, reason));
+    publishLost(row, reason);
     batch.afterCommit(() -> events.claimEnded(claim));
     if (worker != null) {
       batch.afterCommit(() -> events.stop(worker, claim, row.status()));
     }
     batch.afterCommit(() -> events.runDue(row.queue(), row.type(), delayMs));
+  }
+
+  /** Publishes, after the commit, that the claim was taken from its worker. */
+  void publishLost(RunRow row, TakeReason reason) {
+    batch.afterCommit(() -> events.claimLost(row.queue(), row.type(), reason));
   }
 
   private static void logTaken(@Nullable WorkerId worker, Claim claim, TakeReason reason) {
@@ -105,9 +111,15 @@ record RunMutations(RunBatch batch, Versions versions, RunEvents events) {
   void retry(RunRow row, Failure why, long dueUs) {
     Claim claim = new Claim(row.runId(), row.lastClaim());
     row.retry(dueUs, why);
+    batch.afterCommit(() -> events.runRetried(row.queue(), row.type()));
     batch.afterCommit(() -> events.claimEnded(claim));
     long delayMs = remainingMs(row, dueUs);
     batch.afterCommit(() -> events.runDue(row.queue(), row.type(), delayMs));
+  }
+
+  /** Publishes, after the commit, that a step has another attempt. */
+  void publishStepRetry(RunRow row) {
+    batch.afterCommit(() -> events.stepRetried(row.queue(), row.type()));
   }
 
   /** Publishes, after the commit, that an attempt of a step expires after this delay. */
@@ -126,7 +138,12 @@ record RunMutations(RunBatch batch, Versions versions, RunEvents events) {
               : RunMessage.failed(parent, parentStep, row.runId(), childFailure(row, status)));
       batch.afterCommit(() -> events.messagesPosted(parent));
     }
-    batch.afterCommit(() -> events.ended(RunBatch.completion(row, status, output)));
+    batch.afterCommit(
+        () ->
+            events.ended(
+                RunBatch.completion(row, status, output),
+                row.queue().namespace(),
+                row.type().type()));
   }
 
   /** The failure that the parent's code receives; its metadata contains the child's status. */

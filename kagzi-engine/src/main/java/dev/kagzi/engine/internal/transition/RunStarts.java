@@ -188,7 +188,7 @@ record RunStarts(Session tx, RunBatch batch, RunEvents events) {
   }
 
   static void publishStart(StartRun start, Instant createdAt, RunEvents events) {
-    events.started(start.request().namespace(), start.runId());
+    events.started(start.queue(), start.type(), start.runId());
     Long expiresMs = start.expiresMs(createdAt);
     if (expiresMs != null) {
       events.expires(expiresMs);

@@ -287,6 +287,7 @@ record RunTransitions(
       mutations.take(row, reason, 0);
     } else if (rules.crashes().isOver(row.crashes() + 1)) {
       row.countCrash();
+      mutations.publishLost(row, reason);
       mutations.fail(row, RunStatus.FAILED, crashed(row, row.crashes()));
     } else {
       mutations.take(row, reason, rules.crashes().delayMs(row.crashes(), random));

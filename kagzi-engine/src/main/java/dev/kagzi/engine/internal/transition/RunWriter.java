@@ -295,22 +295,22 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
       throws SQLException {
     FinishRun.LastStep last =
         step == null ? null : new FinishRun.LastStep(step.stepKey(), step.output(), step.ranUs());
-    FinishRun.Outcome outcome =
+    FinishRun.Finished finished =
         FinishRun.apply(session, write.namespace(), done.claim(), last, done.output());
-    if (outcome == FinishRun.Outcome.NOTHING) {
+    if (finished == null) {
       return null;
     }
     write.answer(new ReportResult.Accepted(RunStatus.COMPLETED));
     if (stepWrite != null) {
       stepWrite.answer(new ReportResult.Accepted(RunStatus.RUNNING));
-      if (outcome == FinishRun.Outcome.FINISHED_WITHOUT_STEP) {
+      if (!finished.hasStep()) {
         answerStep(session, stepWrite);
       }
     }
     RunEnd end = new RunEnd(done.claim().runId(), RunStatus.COMPLETED, done.output(), null);
     return () -> {
       events.claimEnded(done.claim());
-      events.ended(end);
+      events.ended(end, write.namespace(), finished.workflowType());
       events.committed();
     };
   }

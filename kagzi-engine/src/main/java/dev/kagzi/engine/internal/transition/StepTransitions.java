@@ -278,6 +278,7 @@ record StepTransitions(
         long dueUs = row.nowUs() + delayMs * US_PER_MS;
         // The policy is stored, so that an explanation can name the number of retries.
         batch.add(failed.dueUs(dueUs).retryPolicy(RetryPolicyJson.encode(policy)).row());
+        mutations.publishStepRetry(row);
         boolean kept = r.keepClaim() || (waitsInPlace && delayMs < rules.shortWaitMs());
         if (!kept) {
           mutations.park(row, RunStatus.PENDING, dueUs, List.of(), false);

@@ -5,6 +5,7 @@ import dev.kagzi.engine.internal.db.Database;
 import dev.kagzi.engine.internal.journal.Journal;
 import dev.kagzi.engine.internal.run.RenewLease;
 import dev.kagzi.engine.internal.run.RunWrite;
+import dev.kagzi.engine.metrics.JournalMetrics;
 import dev.kagzi.engine.thread.EssentialThreads;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.WorkerId;
@@ -28,6 +29,7 @@ public final class Heartbeats implements HeartbeatWriter.Listener, AutoCloseable
       WorkerCache cache,
       Recovery recovery,
       Journal<RunWrite<?>> runWrites,
+      JournalMetrics metrics,
       EssentialThreads threads) {
     this.leaseMs = leaseMs;
     this.cache = cache;
@@ -38,6 +40,7 @@ public final class Heartbeats implements HeartbeatWriter.Listener, AutoCloseable
             database,
             () -> new HeartbeatWriter(leaseMs, this),
             JournalConfig.defaults().withLanes(1),
+            metrics,
             threads);
   }
 

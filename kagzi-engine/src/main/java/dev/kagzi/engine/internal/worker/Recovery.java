@@ -153,6 +153,7 @@ public final class Recovery {
     take(held, reason);
     log.atLevel(reason == TakeReason.WORKER_LEFT ? Level.INFO : Level.WARN)
         .addKeyValue("worker", worker.id())
+        .addKeyValue("namespace", worker.queue().namespace())
         .addKeyValue("queue", worker.queue().queue())
         .addKeyValue("claims", held.size())
         .addKeyValue("reason", reason)

@@ -58,7 +58,7 @@ class DatabaseFailureLogTest {
             "WARN the database is still unavailable",
             "INFO the database is available again");
     assertThat(log.lines().get(0))
-        .contains("call=claim", "state=08001", "message=connection refused");
+        .contains("call=claim", "state=08001", "error=connection refused");
     assertThat(log.lines().get(3)).contains("unreachable_ms=150000", "failures=1500");
     assertThat(evicted).isEqualTo(1);
   }
@@ -121,7 +121,7 @@ class DatabaseFailureLogTest {
         .containsExactly(
             "WARN the database refused a value call=Workers.register ids=["
                 + run
-                + "] state=22008 message=value out of range statement=UPDATE kagzi.workflow_runs"
+                + "] state=22008 error=value out of range statement=UPDATE kagzi.workflow_runs"
                 + " SET available_at = ?");
   }
 

@@ -7,6 +7,7 @@ import dev.kagzi.engine.dispatch.PollRequest;
 import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.memory.ByteBudget;
 import dev.kagzi.engine.metrics.DispatchMetrics;
+import dev.kagzi.engine.metrics.Meters;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.value.RunId;
@@ -29,9 +30,11 @@ class EffectExecutorTest {
     timer.shutdownNow();
     LinkedBlockingQueue<ClaimRequest> requests = new LinkedBlockingQueue<>();
     List<Claim> released = new ArrayList<>();
-    EffectExecutor executor =
-        new EffectExecutor(requests, timer, released::addAll, new DispatchMetrics());
-    TaskQueue queue = new TaskQueue(NAME, DispatchConfig.defaults(), new ByteBudget(1));
+    DispatchMetrics metrics = Meters.unpublished().dispatch();
+    EffectExecutor executor = new EffectExecutor(requests, timer, released::addAll, metrics);
+    TaskQueue queue =
+        new TaskQueue(
+            NAME, DispatchConfig.defaults(), new ByteBudget(1), metrics.queue("default", "q"));
     WaitingPoll poll = new WaitingPoll(new PollRequest(NAME, WorkerId.next(), List.of(), 1, 1_000));
     Task task = task();
     QueueEffects effects = new QueueEffects();
@@ -61,6 +64,7 @@ class EffectExecutorTest {
         Instant.EPOCH,
         null,
         0,
-        Map.of());
+        Map.of(),
+        System.nanoTime());
   }
 }

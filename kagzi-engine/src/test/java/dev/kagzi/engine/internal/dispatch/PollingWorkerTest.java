@@ -58,7 +58,8 @@ class PollingWorkerTest {
             Instant.EPOCH,
             null,
             0,
-            Map.of()));
+            Map.of(),
+            System.nanoTime()));
   }
 
   private boolean hasFreeSlot(String version) {

@@ -6,6 +6,7 @@ import dev.kagzi.engine.config.DispatchConfig;
 import dev.kagzi.engine.dispatch.PollRequest;
 import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.memory.ByteBudget;
+import dev.kagzi.engine.metrics.Meters;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.value.RunId;
@@ -36,7 +37,8 @@ class TaskQueueTest {
             keepSlots,
             defaults.answerBytesMax(),
             defaults.claimers());
-    return new TaskQueue(NAME, config, taskBytes);
+    return new TaskQueue(
+        NAME, config, taskBytes, Meters.unpublished().dispatch().queue("default", "q"));
   }
 
   private WaitingPoll poll(int tasksMax) {
@@ -58,7 +60,8 @@ class TaskQueueTest {
         Instant.EPOCH,
         null,
         0,
-        Map.of());
+        Map.of(),
+        System.nanoTime());
   }
 
   /** A claim round that finds no due run: from then on the queue knows that it has no backlog. */

@@ -6,6 +6,7 @@ import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.config.JournalConfig;
 import dev.kagzi.engine.internal.db.Database;
 import dev.kagzi.engine.internal.db.Session;
+import dev.kagzi.engine.metrics.Meters;
 import dev.kagzi.engine.thread.EssentialThreads;
 import dev.kagzi.engine.value.Refusal;
 import java.sql.SQLException;
@@ -59,7 +60,12 @@ class LaneTest {
     OneWrite behind = new OneWrite();
     try (Database side = Database.open(database.config());
         Journal<OneWrite> journal =
-            new Journal<>(side, () -> writer, patient, new EssentialThreads())) {
+            new Journal<>(
+                side,
+                () -> writer,
+                patient,
+                Meters.unpublished().journal("test"),
+                new EssentialThreads())) {
       journal.append(write);
       assertThat(writer.lost.await(20, TimeUnit.SECONDS)).isTrue();
       journal.append(behind);

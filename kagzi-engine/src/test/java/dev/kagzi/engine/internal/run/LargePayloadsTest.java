@@ -94,7 +94,17 @@ class LargePayloadsTest {
   }
 
   private static String line(String what) {
-    return "WARN payload is larger than payload-bytes-warn type="
+    return line("", what);
+  }
+
+  private static String line(Task of, String what) {
+    return line(" run=" + of.claim().runId(), what);
+  }
+
+  private static String line(String run, String what) {
+    return "WARN payload is larger than payload-bytes-warn"
+        + run
+        + " type="
         + TestEngine.TYPE
         + " what="
         + what
@@ -137,25 +147,31 @@ class LargePayloadsTest {
 
   @Test
   void the_output_of_a_step_is_logged() {
-    engine.report(stepDone(claim().claim(), "pay", LARGE));
+    Task task = claim();
 
-    assertThat(events.lines).containsExactly(line("output of step pay"));
+    engine.report(stepDone(task.claim(), "pay", LARGE));
+
+    assertThat(events.lines).containsExactly(line(task, "output of step pay"));
   }
 
   @Test
   void the_input_of_a_step_is_logged() {
+    Task task = claim();
+
     engine.report(
         TestReports.done(
-            claim().claim(), "pay", 1, StepKind.FUNCTION, payload(LARGE), payload("1"), 1));
+            task.claim(), "pay", 1, StepKind.FUNCTION, payload(LARGE), payload("1"), 1));
 
-    assertThat(events.lines).containsExactly(line("input of step pay"));
+    assertThat(events.lines).containsExactly(line(task, "input of step pay"));
   }
 
   @Test
   void the_output_of_a_run_is_logged() {
-    engine.report(done(claim().claim(), LARGE));
+    Task task = claim();
 
-    assertThat(events.lines).containsExactly(line("output"));
+    engine.report(done(task.claim(), LARGE));
+
+    assertThat(events.lines).containsExactly(line(task, "output"));
   }
 
   @Test
@@ -164,7 +180,7 @@ class LargePayloadsTest {
 
     engine.report(List.of(stepDone(task.claim(), "pay", LARGE), done(task.claim(), "1")));
 
-    assertThat(events.lines).containsExactly(line("output of step pay"));
+    assertThat(events.lines).containsExactly(line(task, "output of step pay"));
   }
 
   @Test

@@ -24,6 +24,7 @@ import dev.kagzi.engine.internal.db.Database;
 import dev.kagzi.engine.internal.db.Session;
 import dev.kagzi.engine.internal.journal.Journal;
 import dev.kagzi.engine.internal.transition.RunWriter;
+import dev.kagzi.engine.metrics.Meters;
 import dev.kagzi.engine.run.StartOptions;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.run.StartResult;
@@ -184,6 +185,7 @@ class SlotReservationTest {
                 side,
                 () -> new RunWriter(TransitionRules.DEFAULT, SILENCE, new Random(1)),
                 ONE_LANE,
+                Meters.unpublished().journal("test"),
                 new EssentialThreads())) {
       DeliverMessages warm = new DeliverMessages(run);
       journal.append(warm);

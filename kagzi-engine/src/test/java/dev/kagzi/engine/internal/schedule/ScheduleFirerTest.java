@@ -64,6 +64,8 @@ class ScheduleFirerTest {
   private static final class RecordedEvents extends SilentEvents {
     final List<QueueName> due = new ArrayList<>();
     final List<Long> expires = new ArrayList<>();
+    final List<Long> lateMs = new ArrayList<>();
+    int fired;
     Runnable then = () -> {};
 
     @Override
@@ -75,6 +77,16 @@ class ScheduleFirerTest {
     @Override
     public void expires(long delayMs) {
       expires.add(delayMs);
+    }
+
+    @Override
+    public void fired(QueueName queue, TypeVersion type) {
+      fired++;
+    }
+
+    @Override
+    public void slotFired(long late) {
+      lateMs.add(late);
     }
   }
 
@@ -167,6 +179,20 @@ class ScheduleFirerTest {
       throw new AssertionError("no next slot: " + schedule);
     }
     return next;
+  }
+
+  @Test
+  void the_lateness_of_a_slot_is_published_and_not_that_of_a_triggered_run() {
+    ScheduleView schedule = create(minutely("late"));
+    clock.at(next(schedule).plusSeconds(20));
+
+    firer.fireDue(() -> {});
+    starts.trigger(NAMESPACE, schedule.id(), null);
+
+    assertThat(events.fired).isEqualTo(2);
+    assertThat(events.lateMs)
+        .singleElement()
+        .satisfies(ms -> assertThat(ms).isBetween(20_000L, 25_000L));
   }
 
   @Test

@@ -119,6 +119,6 @@ class RefusedHeartbeatTest extends FamilyTest {
         .singleElement()
         .asString()
         .startsWith("ERROR the database refused a value call=Heartbeat worker=" + worker)
-        .contains("state=22000", "message=no", "statement=UPDATE kagzi.workers w");
+        .contains("state=22000", "error=no", "statement=UPDATE kagzi.workers w");
   }
 }

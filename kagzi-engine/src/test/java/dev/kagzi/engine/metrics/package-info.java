@@ -1,0 +1,4 @@
+@NullMarked
+package dev.kagzi.engine.metrics;
+
+import org.jspecify.annotations.NullMarked;

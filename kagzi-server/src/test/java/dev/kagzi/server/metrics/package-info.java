@@ -1,0 +1,4 @@
+@NullMarked
+package dev.kagzi.server.metrics;
+
+import org.jspecify.annotations.NullMarked;
