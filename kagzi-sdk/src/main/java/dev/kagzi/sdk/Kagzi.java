@@ -6,6 +6,8 @@ import dev.kagzi.protocol.v1.GetServerInfoResponse;
 import dev.kagzi.protocol.v1.SetDefaultVersionRequest;
 import dev.kagzi.protocol.v1.Workflow;
 import dev.kagzi.sdk.internal.client.RunCalls;
+import dev.kagzi.sdk.internal.metrics.ClientMetrics;
+import dev.kagzi.sdk.internal.metrics.MicrometerMetrics;
 import dev.kagzi.sdk.internal.otel.OpenTelemetryTracing;
 import dev.kagzi.sdk.internal.run.NameRules;
 import dev.kagzi.sdk.internal.run.RegisteredWorkflow;
@@ -20,6 +22,7 @@ import dev.kagzi.sdk.internal.worker.WorkerSettings;
 import io.grpc.ClientInterceptors;
 import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.opentelemetry.api.OpenTelemetry;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -30,6 +33,7 @@ import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -81,14 +85,17 @@ public final class Kagzi implements AutoCloseable {
   private final List<ClientInterceptor> interceptors;
   private final List<WorkerInterceptor> workerInterceptors;
   private final Tracing tracing;
+  private final ClientMetrics metrics;
 
   private Kagzi(
       Connection connection,
       Payloads payloads,
+      ClientMetrics metrics,
       List<ClientInterceptor> interceptors,
       List<WorkerInterceptor> workerInterceptors,
       Tracing tracing) {
     this.connection = connection;
+    this.metrics = metrics;
     this.interceptors = List.copyOf(interceptors);
     this.workerInterceptors = List.copyOf(workerInterceptors);
     this.payloads = payloads;
@@ -283,7 +290,7 @@ public final class Kagzi implements AutoCloseable {
   }
 
   Worker start(List<WorkerSettings> settings, boolean drainOnShutdown) {
-    Worker worker = WorkerGroup.start(connection, payloads, settings, drainOnShutdown);
+    Worker worker = WorkerGroup.start(connection, payloads, metrics, settings, drainOnShutdown);
     workers.add(worker);
     for (WorkerSettings each : settings) {
       each.codes().forEach(code -> runs.queueHints().addServed(code.type().name(), each.queue()));
@@ -317,6 +324,7 @@ public final class Kagzi implements AutoCloseable {
     private final List<io.grpc.ClientInterceptor> grpcInterceptors = new ArrayList<>();
     private Tracing tracing = Tracing.OFF;
     private UnaryOperator<ManagedChannelBuilder<?>> channelOptions = UnaryOperator.identity();
+    private Function<String, ClientMetrics> metrics = inNamespace -> ClientMetrics.NONE;
 
     private Builder() {}
 
@@ -454,6 +462,17 @@ public final class Kagzi implements AutoCloseable {
       return this;
     }
 
+    /**
+     * Sets the registry that this client and its workers measure themselves in; none by default.
+     * {@code docs/metrics.md} lists the meters. Requires {@code io.micrometer:micrometer-core} on
+     * the class path, which the SDK does not bring along.
+     */
+    public Builder meterRegistry(MeterRegistry registry) {
+      Objects.requireNonNull(registry, "registry");
+      this.metrics = inNamespace -> new MicrometerMetrics(registry, inNamespace);
+      return this;
+    }
+
     /** Customizes the gRPC channel after all other options, for example with a proxy. */
     public Builder channel(UnaryOperator<ManagedChannelBuilder<?>> options) {
       this.channelOptions = Objects.requireNonNull(options, "options");
@@ -469,10 +488,14 @@ public final class Kagzi implements AutoCloseable {
      */
     public Kagzi connect() {
       ManagedChannel channel = open(channelOptions);
+      ClientMetrics measured = metrics.apply(namespace);
+      // The first is called last: it measures the calls as they leave.
+      List<io.grpc.ClientInterceptor> ofCalls = new ArrayList<>(measured.interceptors());
+      ofCalls.addAll(grpcInterceptors);
       Connection connection =
           new Connection(
               channel,
-              ClientInterceptors.intercept(channel, grpcInterceptors),
+              ClientInterceptors.intercept(channel, ofCalls),
               inProcessName == null ? String.join(",", addresses) : "the server in this process",
               namespace,
               callTimeout);
@@ -480,6 +503,7 @@ public final class Kagzi implements AutoCloseable {
       return new Kagzi(
           connection,
           new Payloads(new FailedEventCodec(used)),
+          measured,
           interceptors,
           workerInterceptors,
           tracing);

@@ -276,7 +276,9 @@ public interface WorkflowContext {
 
   /**
    * Returns a logger that is silent during a replay, so that messages are not logged twice. Its
-   * name is {@code kagzi.workflow.} followed by the type's name.
+   * name is {@code kagzi.workflow.} followed by the type's name. Its lines, like those of every
+   * other logger in workflow and step code, have {@code run}, {@code type}, {@code queue} and
+   * {@code worker} in slf4j's MDC.
    */
   Logger logger();
 

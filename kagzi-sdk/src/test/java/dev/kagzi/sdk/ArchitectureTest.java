@@ -76,6 +76,21 @@ class ArchitectureTest {
               "..internal.run..",
               "..internal.report..");
 
+  /** Applications without Micrometer must be able to load every other class. */
+  @ArchTest
+  static final ArchRule one_class_uses_micrometer =
+      noClasses()
+          .that()
+          .doNotHaveSimpleName("MicrometerMetrics")
+          .and()
+          .haveNameNotMatching(".*MicrometerMetrics\\$.*")
+          // It has the method that receives the registry.
+          .and()
+          .doNotHaveFullyQualifiedName("dev.kagzi.sdk.Kagzi$Builder")
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage("io.micrometer..");
+
   /** Code that bypasses EventLog may omit the ids from its messages. */
   @ArchTest
   static final ArchRule only_the_event_log_logs =

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.AppenderBase;
 import ch.qos.logback.core.read.ListAppender;
 import dev.kagzi.protocol.v1.GetWorkflowRequest;
 import dev.kagzi.protocol.v1.Step;
@@ -16,6 +17,7 @@ import dev.kagzi.sdk.Kagzi;
 import dev.kagzi.sdk.Retry;
 import dev.kagzi.sdk.RunHandle;
 import dev.kagzi.sdk.StepContext;
+import dev.kagzi.sdk.Worker;
 import dev.kagzi.sdk.WorkerInterceptor;
 import dev.kagzi.sdk.WorkflowContext;
 import io.grpc.CallOptions;
@@ -27,6 +29,7 @@ import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -84,6 +87,60 @@ class ContextTest extends RealServerTest {
         .containsExactly("begins for Ada", "between", "after");
     String key = run.runId() + "/first";
     assertThat(log).containsExactly(key + " 1", key + " 2", key + " 3");
+  }
+
+  @Test
+  void lines_of_workflow_branch_and_step_code_have_the_ids_of_what_they_are_about()
+      throws Exception {
+    Logger logger = (Logger) LoggerFactory.getLogger("kagzi.workflow.greet");
+    Map<String, Map<String, String>> lines = new ConcurrentHashMap<>();
+    AppenderBase<ILoggingEvent> appender =
+        new AppenderBase<>() {
+          @Override
+          protected void append(ILoggingEvent event) {
+            lines.put(event.getFormattedMessage(), Map.copyOf(event.getMDCPropertyMap()));
+          }
+        };
+    appender.start();
+    logger.addAppender(appender);
+    Worker worker =
+        kagzi
+            .worker()
+            .workflow(
+                type,
+                (ctx, name) -> {
+                  ctx.logger().info("code");
+                  ctx.step(
+                      "pay",
+                      String.class,
+                      () -> {
+                        logger.info("step");
+                        return name;
+                      });
+                  ctx.logger().info("after the step");
+                  ctx.parallel("pack")
+                      .each(
+                          List.of("one"),
+                          (branch, item) -> {
+                            branch.logger().info("branch");
+                            return item;
+                          });
+                  return name;
+                })
+            .start();
+    RunHandle<String> run = kagzi.workflow(type).start("Ada");
+
+    assertThat(run.result(SOON)).isEqualTo("Ada");
+    logger.detachAppender(appender);
+    Map<String, String> ofRun =
+        Map.of("run", run.runId(), "type", "greet", "queue", queue, "worker", worker.workerId());
+    Map<String, String> ofStep = new HashMap<>(ofRun);
+    ofStep.putAll(Map.of("step", "pay", "attempt", "1"));
+    assertThat(lines)
+        .containsEntry("code", ofRun)
+        .containsEntry("step", ofStep)
+        .containsEntry("after the step", ofRun)
+        .containsEntry("branch", ofRun);
   }
 
   @Test

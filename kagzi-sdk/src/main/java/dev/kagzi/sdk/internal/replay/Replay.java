@@ -7,6 +7,7 @@ import dev.kagzi.protocol.v1.Task;
 import dev.kagzi.sdk.ErrorKind;
 import dev.kagzi.sdk.PayloadException;
 import dev.kagzi.sdk.internal.history.HistoryFile;
+import dev.kagzi.sdk.internal.metrics.ClientMetrics;
 import dev.kagzi.sdk.internal.replay.RecordedRun.Entry;
 import dev.kagzi.sdk.internal.replay.ReplayLane.End;
 import dev.kagzi.sdk.internal.report.ReportLane;
@@ -146,11 +147,17 @@ public final class Replay {
             new FailureRecorder(FailureRecorder.KEEP_ALL, thrown -> ErrorKind.UNKNOWN, true),
             new InterceptorChain(List.of()),
             null,
-            comparator);
+            comparator,
+            ClientMetrics.NONE);
 
     @Override
     public RunHost.Settings settings() {
       return settings;
+    }
+
+    @Override
+    public String workerId() {
+      return "";
     }
 
     @Override

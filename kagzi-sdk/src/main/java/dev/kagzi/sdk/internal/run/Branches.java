@@ -92,6 +92,7 @@ final class Branches {
 
     private void execute() {
       thread.enter();
+      context.nameInLog();
       try {
         executeAndAwaitDurable();
       } finally {

@@ -149,6 +149,7 @@ public final class RunExecution {
 
   private void execute() {
     main.enter();
+    RunContext.nameInLog(host, task);
     try {
       TraceScope scope = state.trace().begin();
       executeCode();

@@ -2,6 +2,7 @@ package dev.kagzi.sdk.internal.run;
 
 import dev.kagzi.protocol.v1.GetHistoryResponse;
 import dev.kagzi.protocol.v1.Task;
+import dev.kagzi.sdk.internal.metrics.ClientMetrics;
 import dev.kagzi.sdk.internal.report.ReportLane;
 import dev.kagzi.sdk.internal.trace.ExecutionTrace;
 import dev.kagzi.sdk.internal.wire.Payloads;
@@ -15,6 +16,7 @@ public interface RunHost {
    *
    * @param nondeterminism null if code may request other steps in a replay
    * @param observer null if nothing observes which steps the code asks for
+   * @param metrics where steps are measured
    */
   record Settings(
       String namespace,
@@ -23,9 +25,13 @@ public interface RunHost {
       FailureRecorder failures,
       InterceptorChain interceptors,
       @Nullable Nondeterminism nondeterminism,
-      @Nullable ReplayObserver observer) {}
+      @Nullable ReplayObserver observer,
+      ClientMetrics metrics) {}
 
   Settings settings();
+
+  /** The worker's id, for the log; empty in a replay. */
+  String workerId();
 
   /** Returns the workflow for the task, or null if this worker does not serve it. */
   @Nullable RegisteredWorkflow<?, ?> code(Task task);

@@ -53,6 +53,10 @@ final class RunningStep {
     return key;
   }
 
+  long startedNanos() {
+    return startedNanos;
+  }
+
   long ranMs(long nowNanos) {
     return TimeUnit.NANOSECONDS.toMillis(nowNanos - startedNanos);
   }

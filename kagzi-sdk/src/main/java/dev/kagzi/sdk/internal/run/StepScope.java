@@ -2,6 +2,7 @@ package dev.kagzi.sdk.internal.run;
 
 import dev.kagzi.protocol.v1.Payload;
 import dev.kagzi.sdk.StepContext;
+import dev.kagzi.sdk.internal.log.LogContext;
 import dev.kagzi.sdk.internal.wire.Payloads;
 import java.util.Map;
 import java.util.Optional;
@@ -41,9 +42,11 @@ public final class StepScope implements StepContext {
 
   void enter() {
     CURRENT.set(this);
+    LogContext.enterStep(step.key(), step.attempt());
   }
 
   void leave() {
+    LogContext.leaveStep();
     CURRENT.remove();
   }
 

@@ -10,6 +10,7 @@ import dev.kagzi.sdk.PayloadException;
 import dev.kagzi.sdk.StepCode;
 import dev.kagzi.sdk.StepFailedException;
 import dev.kagzi.sdk.internal.log.EventLog;
+import dev.kagzi.sdk.internal.metrics.ClientMetrics;
 import dev.kagzi.sdk.internal.trace.ExecutionTrace;
 import dev.kagzi.sdk.internal.wire.Payloads;
 import dev.kagzi.sdk.internal.wire.ProtoMapper;
@@ -27,16 +28,19 @@ final class Steps {
   private final long defaultTimeoutMs;
   private final RunRef run;
   private final InterceptorChain interceptors;
+  private final ClientMetrics metrics;
 
   Steps(
       RunRef run,
       Payloads payloads,
       FailureRecorder failures,
       InterceptorChain interceptors,
+      ClientMetrics metrics,
       WorkflowThread workflowThread,
       long defaultTimeoutMs) {
     this.run = run;
     this.interceptors = interceptors;
+    this.metrics = metrics;
     this.payloads = payloads;
     this.failures = failures;
     this.workflowThread = workflowThread;
@@ -196,7 +200,9 @@ final class Steps {
     workflowThread.stepEnds(step);
     // If the run or the branch was stopped, what its interrupted step threw is no failure.
     workflowThread.check();
-    if (recorded != null && !step.isExpired(nowNanos)) {
+    boolean completed = recorded != null && !step.isExpired(nowNanos);
+    metrics.stepEnded(run.workflowType(), completed, nowNanos - step.startedNanos());
+    if (recorded != null && completed) {
       return new Outcome.Done(recorded.value(), step.done(recorded.payload(), nowNanos));
     }
     return failed(step, step.isExpired(nowNanos) ? step.timeout(thrown) : thrown, nowNanos);

@@ -7,6 +7,7 @@ import dev.kagzi.protocol.v1.GetHistoryResponse;
 import dev.kagzi.protocol.v1.HeartbeatRequest;
 import dev.kagzi.protocol.v1.HeartbeatResponse;
 import dev.kagzi.protocol.v1.Task;
+import dev.kagzi.sdk.internal.metrics.ClientMetrics;
 import dev.kagzi.sdk.internal.report.ReportLane;
 import dev.kagzi.sdk.internal.report.Reporter;
 import dev.kagzi.sdk.internal.run.RegisteredWorkflow;
@@ -22,6 +23,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -47,10 +49,19 @@ final class QueueWorker
   private final Reporter reporter;
   private final Drain drain;
 
+  private final ClientMetrics metrics;
+  private final ClientMetrics.WorkerNumbers numbers;
+  private volatile Runnable stopMeasuring = () -> {};
+
   private record CodeKey(String type, String version) {}
 
-  QueueWorker(Connection connection, Payloads payloads, WorkerSettings settings) {
+  QueueWorker(
+      Connection connection, Payloads payloads, ClientMetrics metrics, WorkerSettings settings) {
     this.connection = connection;
+    this.metrics = metrics;
+    this.numbers =
+        new ClientMetrics.WorkerNumbers(
+            settings.maxConcurrent(), this::activeCount, this::stuckCount);
     this.runSettings =
         new RunHost.Settings(
             connection.namespace(),
@@ -59,7 +70,8 @@ final class QueueWorker
             settings.failures(),
             settings.interceptors(),
             settings.nondeterminism(),
-            null);
+            null,
+            metrics);
     this.tracing = settings.tracing();
     for (RegisteredWorkflow<?, ?> code : settings.codes()) {
       codes.put(new CodeKey(code.type().name(), code.type().version()), code);
@@ -105,6 +117,7 @@ final class QueueWorker
   }
 
   void start() {
+    stopMeasuring = metrics.workerStarted(runSettings.queue(), numbers);
     session.start();
   }
 
@@ -147,6 +160,7 @@ final class QueueWorker
 
   /** Stops heartbeats, registration and polls. Called at the end of the drain. */
   void close() {
+    stopMeasuring.run();
     heartbeat.close();
     try {
       session.close();
@@ -271,6 +285,8 @@ final class QueueWorker
       case FAILED -> heartbeat.countFailed();
       case UNFINISHED -> {}
     }
+    metrics.runEnded(
+        runSettings.queue(), execution.workflowType(), outcome.name().toLowerCase(Locale.ROOT));
     executions.remove(execution);
     for (RunExecution next : slots.free(execution)) {
       if (drain.hasBegun()) {

@@ -2,6 +2,7 @@ package dev.kagzi.sdk.internal.worker;
 
 import dev.kagzi.sdk.Worker;
 import dev.kagzi.sdk.internal.log.EventLog;
+import dev.kagzi.sdk.internal.metrics.ClientMetrics;
 import dev.kagzi.sdk.internal.run.RunExecution;
 import dev.kagzi.sdk.internal.wire.Connection;
 import dev.kagzi.sdk.internal.wire.Payloads;
@@ -33,10 +34,13 @@ public final class WorkerGroup implements Worker {
   public static WorkerGroup start(
       Connection connection,
       Payloads payloads,
+      ClientMetrics metrics,
       List<WorkerSettings> settings,
       boolean drainOnShutdown) {
     List<QueueWorker> workers =
-        settings.stream().map(each -> new QueueWorker(connection, payloads, each)).toList();
+        settings.stream()
+            .map(each -> new QueueWorker(connection, payloads, metrics, each))
+            .toList();
     ScheduledFuture<?> tickTimer =
         connection
             .timers()
