@@ -1,7 +1,5 @@
 package dev.kagzi.cli;
 
-import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
 import dev.kagzi.server.config.ConfigFile;
 import dev.kagzi.server.config.OptionType;
 import dev.kagzi.server.config.ServerOption;
@@ -17,7 +15,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
@@ -39,6 +36,7 @@ final class ServerFlags {
           ServerOption.TLS_CLIENT_CA,
           ServerOption.REFLECTION,
           ServerOption.LOG_LEVEL,
+          ServerOption.LOG_FORMAT,
           ServerOption.DB_URL,
           ServerOption.DB_USER,
           ServerOption.MIGRATE_ON_START,
@@ -105,7 +103,7 @@ final class ServerFlags {
         Settings.of(
             new Settings.Sources(
                 flags, System.getenv(), ConfigFile.find(config, Path.of("")), defaults));
-    setLogLevel(settings);
+    Logs.configure(settings.text(ServerOption.LOG_LEVEL), settings.text(ServerOption.LOG_FORMAT));
     return settings;
   }
 
@@ -124,12 +122,6 @@ final class ServerFlags {
       listen.checkPorts();
     } catch (IllegalArgumentException e) {
       throw new CliException(String.valueOf(e.getMessage()), e);
-    }
-  }
-
-  private static void setLogLevel(Settings settings) {
-    if (LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME) instanceof Logger root) {
-      root.setLevel(Level.valueOf(settings.text(ServerOption.LOG_LEVEL)));
     }
   }
 

@@ -139,16 +139,8 @@ class MetersTest {
     Task crashed = claim();
     Task untaken = claim();
 
-    engine
-        .engine()
-        .workers()
-        .recovery()
-        .take(List.of(crashed.claim()), TakeReason.WORKER_STALE);
-    engine
-        .engine()
-        .workers()
-        .recovery()
-        .take(List.of(untaken.claim()), TakeReason.TASK_NOT_TAKEN);
+    engine.engine().workers().recovery().take(List.of(crashed.claim()), TakeReason.WORKER_STALE);
+    engine.engine().workers().recovery().take(List.of(untaken.claim()), TakeReason.TASK_NOT_TAKEN);
 
     Awaitility.await()
         .untilAsserted(

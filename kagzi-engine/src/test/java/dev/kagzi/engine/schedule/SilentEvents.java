@@ -1,7 +1,7 @@
 package dev.kagzi.engine.schedule;
 
-import dev.kagzi.engine.internal.run.TakeReason;
 import dev.kagzi.engine.internal.run.RunEvents;
+import dev.kagzi.engine.internal.run.TakeReason;
 import dev.kagzi.engine.run.RunEnd;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.QueueName;
