@@ -117,10 +117,8 @@ final class DoctorCommand extends RemoteCommand {
                 count(findings, FindingStatus.FINDING_STATUS_FAILURE));
   }
 
-  /** Names the command that shows why the run does not continue. */
   private static String line(FoundRun run) {
-    return "see: kagzi workflow get %s --namespace %s"
-        .formatted(run.getRunId(), run.getNamespace());
+    return "run %s of namespace %s: %s".formatted(run.getRunId(), run.getNamespace(), run.getWhy());
   }
 
   private static long count(List<Finding> findings, FindingStatus status) {

@@ -153,7 +153,8 @@ class DoctorCommandTest {
         assertThat(out.toString())
             .contains("workers_died is invalid; workflow_runs_blocked is missing")
             .contains("do: ALTER TABLE kagzi.step_runs RESET (autovacuum_enabled)")
-            .contains("see: kagzi workflow get " + run + " --namespace default");
+            .contains(
+                "run " + run + " of namespace default: The code of its worker does not match");
       } finally {
         execute(connection, "ROLLBACK PREPARED 'forgotten'");
       }

@@ -145,7 +145,7 @@ class MetersTest {
     Awaitility.await()
         .untilAsserted(
             () -> {
-              assertThat(lost("worker_silent")).isEqualTo(1);
+              assertThat(lost("worker_stale")).isEqualTo(1);
               assertThat(lost("task_not_taken")).isEqualTo(1);
             });
     assertThat(ofType("kagzi.run.crashes")).isEqualTo(1);

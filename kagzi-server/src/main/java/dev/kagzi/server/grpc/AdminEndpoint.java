@@ -1,6 +1,7 @@
 package dev.kagzi.server.grpc;
 
 import dev.kagzi.engine.diagnosis.Diagnosis;
+import dev.kagzi.engine.diagnosis.Finding;
 import dev.kagzi.engine.namespace.NamespaceView;
 import dev.kagzi.engine.namespace.Namespaces;
 import dev.kagzi.engine.page.Page;
@@ -286,7 +287,18 @@ final class AdminEndpoint extends AdminServiceImplBase {
 
   @Override
   public void diagnose(DiagnoseRequest request, StreamObserver<DiagnoseResponse> caller) {
-    blocking.answer(caller, () -> diagnosis.findings(clock), OperatorMapper::findings);
+    blocking.answer(
+        caller,
+        () -> OperatorMapper.findings(diagnosis.findings(clock), this::why),
+        Function.identity());
+  }
+
+  private String why(Finding.FoundRun run) {
+    try {
+      return queries.explain(run.namespace(), run.runId()).causes().getFirst().text();
+    } catch (Refusal deleted) {
+      return "";
+    }
   }
 
   @Override

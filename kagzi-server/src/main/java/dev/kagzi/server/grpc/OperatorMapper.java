@@ -12,6 +12,7 @@ import dev.kagzi.protocol.v1.GetOverviewResponse;
 import dev.kagzi.protocol.v1.ListQueuesResponse;
 import dev.kagzi.protocol.v1.Queue;
 import java.util.List;
+import java.util.function.Function;
 
 /** Responses of the calls that operators make. */
 final class OperatorMapper {
@@ -59,13 +60,15 @@ final class OperatorMapper {
         .build();
   }
 
-  static DiagnoseResponse findings(List<Finding> findings) {
+  /** {@code why} returns the reason why a run does not continue. */
+  static DiagnoseResponse findings(List<Finding> findings, Function<Finding.FoundRun, String> why) {
     DiagnoseResponse.Builder message = DiagnoseResponse.newBuilder();
-    findings.forEach(finding -> message.addFindings(finding(finding)));
+    findings.forEach(finding -> message.addFindings(finding(finding, why)));
     return message.build();
   }
 
-  private static dev.kagzi.protocol.v1.Finding finding(Finding finding) {
+  private static dev.kagzi.protocol.v1.Finding finding(
+      Finding finding, Function<Finding.FoundRun, String> why) {
     dev.kagzi.protocol.v1.Finding.Builder message =
         dev.kagzi.protocol.v1.Finding.newBuilder()
             .setCheck(finding.check().name())
@@ -74,7 +77,10 @@ final class OperatorMapper {
             .setAdvice(finding.advice());
     for (Finding.FoundRun run : finding.runs()) {
       message.addRuns(
-          FoundRun.newBuilder().setNamespace(run.namespace()).setRunId(run.runId().toString()));
+          FoundRun.newBuilder()
+              .setNamespace(run.namespace())
+              .setRunId(run.runId().toString())
+              .setWhy(why.apply(run)));
     }
     return message.build();
   }

@@ -14,6 +14,7 @@ import java.util.HashSet;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** What the engine's services document about blocking, and how the gRPC edge calls them. */
@@ -84,7 +85,7 @@ class WhatBlocksTest {
       }
     }
     for (JavaCodeUnit unit : Set.copyOf(units)) {
-      unit.getCallsFromSelf().stream()
+      Stream.concat(unit.getCallsFromSelf().stream(), unit.getMethodReferencesFromSelf().stream())
           .filter(call -> call.getTargetOwner().equals(unit.getOwner()))
           .forEach(call -> call.getTarget().resolveMember().ifPresent(units::add));
     }

@@ -98,7 +98,7 @@ class RefusedHeartbeatTest extends FamilyTest {
         .singleElement()
         .asString()
         .startsWith("ERROR a statement failed call=Heartbeat ids=[" + worker + "] state=P0001")
-        .contains("failures=1", "message=no", "statement=UPDATE kagzi.workers w");
+        .contains("failures=1", "error=no", "statement=UPDATE kagzi.workers w");
   }
 
   @Test
