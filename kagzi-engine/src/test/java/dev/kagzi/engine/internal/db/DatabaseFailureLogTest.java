@@ -159,6 +159,6 @@ class DatabaseFailureLogTest {
         + worker
         + "] state=P0001 failures="
         + failures
-        + " message=no statement=UPDATE kagzi.workers w";
+        + " error=no statement=UPDATE kagzi.workers w";
   }
 }
