@@ -48,8 +48,8 @@ class TypeCommandTest extends ServedCommandTest {
 
       assertThat(workflow("get", run.runId())).isZero();
       assertThat(out.toString())
-          .contains("a worker that serves check (version 2) on queue checks")
-          .contains("serving check (version 1)");
+          .contains("No worker online on queue checks serves version '2' of check")
+          .contains("served there: '1'");
       run.cancel();
       assertThat(kagzi("worker", "list")).isZero();
       assertThat(out.toString()).contains("check (version 1)");
@@ -73,8 +73,8 @@ class TypeCommandTest extends ServedCommandTest {
 
       assertThat(workflow("get", run.runId())).isZero();
       assertThat(out.toString())
-          .contains("a worker that serves unversioned without a version on queue unversioned")
-          .contains("no worker there serves version '', only '2'")
+          .contains("No worker online on queue unversioned serves version '' of unversioned")
+          .contains("served there: '2'")
           .contains("kagzi workflow retry " + run.runId() + " --workflow-version '2'");
       assertThat(workflow("cancel", "stuck")).isZero();
       assertThat(workflow("retry", "stuck", "--workflow-version", "2")).isZero();
@@ -122,11 +122,11 @@ class TypeCommandTest extends ServedCommandTest {
       String retry = "kagzi workflow retry " + run.runId() + " --workflow-version ";
 
       assertThat(workflow("get", run.runId())).isZero();
-      assertThat(out.toString()).contains("only '10', '9'").contains(retry + "VERSION");
+      assertThat(out.toString()).contains("served there: '10', '9'").contains(retry + "VERSION");
 
       assertThat(kagzi("type", "set-default", "several", "10")).isZero();
       assertThat(workflow("get", run.runId())).isZero();
-      assertThat(out.toString()).contains("only '10', '9'").contains(retry + "'10'");
+      assertThat(out.toString()).contains("served there: '10', '9'").contains(retry + "'10'");
       run.cancel();
     }
   }

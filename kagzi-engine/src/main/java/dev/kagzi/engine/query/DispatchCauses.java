@@ -144,8 +144,17 @@ final class DispatchCauses {
                 run.type(),
                 WaitText.versions(served),
                 run.runId(),
-                served.size() == 1 ? "'" + served.getFirst() + "'" : "VERSION"),
+                suggested(served)),
         online.stream().filter(this::isOfType).toList());
+  }
+
+  /** The only served version, or the default one; of several others, none is better than others. */
+  private String suggested(List<String> served) {
+    if (served.size() == 1) {
+      return "'" + served.getFirst() + "'";
+    }
+    String byDefault = queue.defaultVersion();
+    return served.contains(byDefault) ? "'" + byDefault + "'" : "VERSION";
   }
 
   private WaitCause silent(List<WorkerView> workers) {

@@ -116,9 +116,14 @@ record WaitFacts(
    * @param ahead runs of the same type and version that are due before this one, at most {@link
    *     WaitQueries#AHEAD_MAX}
    * @param elsewhere other queues with online workers of the type
+   * @param defaultVersion of the type
    */
   record Queue(
-      List<WorkerView> workers, Map<WorkerId, Held> held, int ahead, List<String> elsewhere) {
+      List<WorkerView> workers,
+      Map<WorkerId, Held> held,
+      int ahead,
+      List<String> elsewhere,
+      String defaultVersion) {
     Queue {
       workers = List.copyOf(workers);
       held = Map.copyOf(held);

@@ -81,6 +81,11 @@ final class WaitQueries {
        LIMIT 1
       """;
 
+  private static final String DEFAULT_VERSION_SQL =
+      """
+      SELECT default_version FROM kagzi.workflow_types WHERE namespace = ? AND workflow_type = ?
+      """;
+
   private static final String CHILDREN_SQL =
       """
       SELECT r.run_id, r.workflow_type, r.status, r.created_at
@@ -184,7 +189,8 @@ final class WaitQueries {
         present,
         held(run, present),
         ahead(run).on(session).first(row -> row.integer("ahead")).orElse(0),
-        elsewhere(run).on(session).list(row -> row.text("task_queue")));
+        elsewhere(run).on(session).list(row -> row.text("task_queue")),
+        defaultVersion(run).on(session).first(row -> row.text("default_version")).orElse(""));
   }
 
   private Map<WorkerId, WaitFacts.Held> held(WaitFacts.Run run, List<WorkerView> workers)
@@ -244,6 +250,10 @@ final class WaitQueries {
             run.version(),
             due == null ? 0L : EpochMicros.micros(due),
             AHEAD_MAX);
+  }
+
+  static SqlBuilder defaultVersion(WaitFacts.Run run) {
+    return new SqlBuilder().add(DEFAULT_VERSION_SQL, run.namespace(), run.type());
   }
 
   static SqlBuilder elsewhere(WaitFacts.Run run) {

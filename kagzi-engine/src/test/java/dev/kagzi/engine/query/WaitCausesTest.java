@@ -187,7 +187,7 @@ class WaitCausesTest {
   void a_position_that_was_not_counted_to_the_end_is_a_lower_bound() {
     WaitFacts.Run run = run(RunStatus.PENDING, NOW, List.of());
     WaitFacts.Queue queue =
-        new WaitFacts.Queue(List.of(), Map.of(), WaitQueries.AHEAD_MAX, List.of());
+        new WaitFacts.Queue(List.of(), Map.of(), WaitQueries.AHEAD_MAX, List.of(), "");
 
     WaitCause cause =
         explain(new WaitFacts(NOW, run, List.of(), Map.of(), null, null, queue, List.of()))
@@ -202,9 +202,10 @@ class WaitCausesTest {
     WorkerView alive = worker(5, NOW);
 
     assertThat(
-            dispatched(new WaitFacts.Queue(List.of(silent, alive), Map.of(), 0, List.of())).code())
+            dispatched(new WaitFacts.Queue(List.of(silent, alive), Map.of(), 0, List.of(), ""))
+                .code())
         .isEqualTo(Code.DUE);
-    assertThat(dispatched(new WaitFacts.Queue(List.of(silent), Map.of(), 0, List.of())).code())
+    assertThat(dispatched(new WaitFacts.Queue(List.of(silent), Map.of(), 0, List.of(), "")).code())
         .isEqualTo(Code.WORKERS_SILENT);
   }
 
@@ -217,7 +218,7 @@ class WaitCausesTest {
             one.workerId(), new Held(2, 2, NOW.minusSeconds(30)),
             two.workerId(), new Held(3, 3, NOW.minusSeconds(20)));
 
-    WaitCause cause = dispatched(new WaitFacts.Queue(List.of(one, two), held, 0, List.of()));
+    WaitCause cause = dispatched(new WaitFacts.Queue(List.of(one, two), held, 0, List.of(), ""));
 
     assertThat(cause.code()).isEqualTo(Code.SLOTS_TAKEN);
     assertThat(cause.at()).isEqualTo(NOW.minusSeconds(20));
@@ -227,7 +228,7 @@ class WaitCausesTest {
   @Test
   void a_run_that_is_due_for_long_although_slots_are_free_is_suspicious() {
     WaitCause cause =
-        dispatched(new WaitFacts.Queue(List.of(worker(5, NOW)), Map.of(), 0, List.of()));
+        dispatched(new WaitFacts.Queue(List.of(worker(5, NOW)), Map.of(), 0, List.of(), ""));
 
     assertThat(cause.text()).contains("It has been due since 2026-03-01T11:59:00Z (for 1 min)");
   }
