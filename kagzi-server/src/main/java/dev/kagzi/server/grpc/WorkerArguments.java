@@ -19,6 +19,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 final class WorkerArguments {
+  /** Leaves room for the deltas of later heartbeats: their sum must fit into a bigint. */
+  private static final long TOTAL_MAX = 1_000_000_000_000_000L;
+
   private WorkerArguments() {}
 
   static WorkerRegistration registration(RegisterRequest request) {
@@ -88,8 +91,8 @@ final class WorkerArguments {
         delta("completed_delta", request.getCompletedDelta()),
         delta("failed_delta", request.getFailedDelta()),
         Arguments.namespaceOrAny(request.hasNamespace(), request.getNamespace()),
-        Arguments.notNegative("total_completed", request.getTotalCompleted()),
-        Arguments.notNegative("total_failed", request.getTotalFailed()));
+        total("total_completed", request.getTotalCompleted()),
+        total("total_failed", request.getTotalFailed()));
   }
 
   private static List<Claim> claims(HeartbeatRequest request) {
@@ -103,6 +106,13 @@ final class WorkerArguments {
       throw Refusal.invalid(field, value, "0 to " + Integer.MAX_VALUE);
     }
     return (int) value;
+  }
+
+  private static long total(String field, long value) {
+    if (value < 0 || value > TOTAL_MAX) {
+      throw Refusal.invalid(field, value, "0 to " + TOTAL_MAX);
+    }
+    return value;
   }
 
   static Duration sleepLength(SleepRequest request) {
