@@ -10,7 +10,7 @@ import java.util.Optional;
  *
  * @param activeRuns how many runs it executes, as of its last heartbeat
  * @param maxConcurrent how many runs it executes at once; empty for no limit
- * @param lastHeartbeatAt when the server last heard of it
+ * @param lastHeartbeatAt when the server received its last heartbeat
  */
 public record WorkerInfo(
     String workerId,

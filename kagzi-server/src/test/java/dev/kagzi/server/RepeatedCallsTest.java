@@ -130,6 +130,9 @@ class RepeatedCallsTest {
           Map.entry("AdminService/GetQueueDepth", "reads"),
           Map.entry("AdminService/ListWorkflowTypes", "reads"),
           Map.entry("AdminService/ListWorkerEvents", "reads"),
+          Map.entry("AdminService/ListQueues", "reads"),
+          Map.entry("AdminService/GetOverview", "reads"),
+          Map.entry("AdminService/Diagnose", "reads"),
           Map.entry("AdminService/GetHealth", "reads"));
 
   private static final AtomicInteger NAMES = new AtomicInteger();

@@ -11,8 +11,10 @@ import dev.kagzi.protocol.v1.NamespaceServiceGrpc;
 import dev.kagzi.protocol.v1.WorkerServiceGrpc;
 import dev.kagzi.protocol.v1.WorkflowScheduleServiceGrpc;
 import dev.kagzi.protocol.v1.WorkflowServiceGrpc;
+import dev.kagzi.sdk.Admin;
 import dev.kagzi.sdk.Kagzi;
 import dev.kagzi.sdk.Namespaces;
+import dev.kagzi.sdk.RequestRefusedException;
 import dev.kagzi.sdk.Retry;
 import dev.kagzi.sdk.RunFailedException;
 import dev.kagzi.sdk.RunHandle;
@@ -87,6 +89,7 @@ class HeadersTest {
         runWorkflows(kagzi, proxy);
         callSchedules(kagzi);
         callNamespaces(kagzi.namespaces());
+        callAdmin(kagzi.admin());
         kagzi.ping();
       }
       calls = proxy.calls();
@@ -178,6 +181,16 @@ class HeadersTest {
     namespaces.disable("tenant");
     namespaces.enable("tenant");
     assertThat(namespaces.list()).isNotEmpty();
+  }
+
+  private static void callAdmin(Admin admin) {
+    String left = admin.workers().findFirst().orElseThrow().workerId();
+    assertThat(admin.workerEvents(left)).isNotEmpty();
+    assertThat(admin.drainWorker(left)).isFalse();
+    assertThatExceptionOfType(RequestRefusedException.class)
+        .isThrownBy(() -> admin.forceWorkerOffline(left, "it has left"));
+    assertThat(admin.stats().runs()).isPositive();
+    assertThat(admin.queues().toList()).isNotNull();
   }
 
   private static Set<String> methods(List<Call> calls) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.kagzi.sdk.Admin;
 import dev.kagzi.sdk.Kagzi;
 import dev.kagzi.sdk.Namespaces;
 import dev.kagzi.sdk.PingResult;
@@ -65,6 +66,7 @@ class ServerAwayTest {
           "Kagzi.builder",
           "Kagzi.close",
           "Kagzi.list",
+          "Kagzi.admin",
           "Kagzi.namespaces",
           "Kagzi.replayer",
           "Kagzi.schedule",
@@ -166,7 +168,7 @@ class ServerAwayTest {
           calls(kagzi).keySet().stream().map(call -> call.replaceFirst(" .*", "")).collect(toSet());
 
       assertThat(
-              Stream.of(Kagzi.class, RunHandle.class, Schedule.class, Namespaces.class)
+              Stream.of(Kagzi.class, RunHandle.class, Schedule.class, Namespaces.class, Admin.class)
                   .flatMap(type -> Arrays.stream(type.getDeclaredMethods()))
                   .filter(method -> Modifier.isPublic(method.getModifiers()))
                   .map(ServerAwayTest::name)
@@ -242,7 +244,17 @@ class ServerAwayTest {
     calls.put("Namespaces.clearFailureHandler", () -> namespaces.clearFailureHandler("default"));
     calls.put("Namespaces.enable", () -> namespaces.enable("default"));
     calls.put("Namespaces.disable", () -> namespaces.disable("default"));
+    addAdmin(calls, kagzi.admin());
     return calls;
+  }
+
+  private static void addAdmin(Map<String, ThrowingCallable> calls, Admin admin) {
+    calls.put("Admin.stats", admin::stats);
+    calls.put("Admin.queues", () -> admin.queues().toList());
+    calls.put("Admin.workers", () -> admin.workers().toList());
+    calls.put("Admin.workerEvents", () -> admin.workerEvents(RUN_ID).toList());
+    calls.put("Admin.drainWorker", () -> admin.drainWorker(RUN_ID));
+    calls.put("Admin.forceWorkerOffline", () -> admin.forceWorkerOffline(RUN_ID, "test"));
   }
 
   private static ScheduleBuilder<String> daily(Schedule schedule) {
