@@ -20,7 +20,7 @@ public final class DeleteSteps {
           / 2000
       """;
 
-  /** Reads at most {@code max} rows per run: so many already weigh {@code max} or more. */
+  /** Reads at most {@code max} rows per run: a row weighs at least 1, so these are enough. */
   static final String STORED_ROWS_SQL =
       """
       SELECT n.run_id,
