@@ -387,7 +387,10 @@ public final class Engine implements AutoCloseable {
     return metrics;
   }
 
-  /** The gauges that are read from the database; call before the meters are shown. May block. */
+  /**
+   * Returns the gauges that are read from the database. Call {@link ClusterMetrics#refresh}, which
+   * may block, before the meters are read.
+   */
   public ClusterMetrics clusterMetrics() {
     return clusterMetrics;
   }

@@ -22,8 +22,9 @@ import java.util.stream.Stream;
  * What operators need to know and do: counts, queues and workers of the client's namespace, also of
  * workers that other programs have started. Thread-safe.
  *
- * <p>Lists fetch their pages while the stream is read. A worker that does not exist in the
- * namespace fails the call with code {@code NOT_FOUND}: {@link RequestRefusedException#code}.
+ * <p>A list fetches its first page with the call and the others while the stream is read. A worker
+ * that does not exist in the namespace fails the call with code {@code NOT_FOUND}: {@link
+ * RequestRefusedException#code}.
  *
  * <pre>{@code
  * kagzi.admin().queues().filter(queue -> queue.pendingRuns() > 1_000).forEach(this::report);

@@ -511,8 +511,9 @@ public final class Kagzi implements AutoCloseable {
 
     /**
      * Opens only a gRPC channel with these options, for stubs of the protocol ({@code
-     * kagzi-protocol}). Each request gets an id, by which the server recognizes a repeated call.
-     * Calls are not retried and have no timeout. The caller closes the channel.
+     * kagzi-protocol}). Each request that has a field {@code request_id} gets one, by which the
+     * server recognizes a repeated call. Calls are not retried and have no timeout. The caller
+     * closes the channel.
      *
      * @throws IllegalStateException unless exactly one of {@link #address} and {@link #inProcess}
      *     is set
