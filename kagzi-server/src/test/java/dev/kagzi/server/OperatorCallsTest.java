@@ -138,7 +138,7 @@ class OperatorCallsTest {
 
       Finding due = finding(response, "DUE_RUNS");
       assertThat(due.getStatus()).isEqualTo(FindingStatus.FINDING_STATUS_WARNING);
-      assertThat(due.getMessage()).contains("1 of type t on queue nobody in default", "10 min");
+      assertThat(due.getMessage()).contains("1 run of type t on queue nobody in default", "10 min");
       assertThat(due.getAdvice()).contains("start workers");
       assertThat(due.getRunsList()).hasSize(1);
       assertThat(due.getRuns(0).getWhy()).startsWith("No worker");

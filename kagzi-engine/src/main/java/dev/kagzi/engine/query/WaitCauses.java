@@ -1,5 +1,6 @@
 package dev.kagzi.engine.query;
 
+import dev.kagzi.engine.internal.value.CountText;
 import dev.kagzi.engine.query.WaitCause.Code;
 import dev.kagzi.engine.query.WaitCause.Ref;
 import dev.kagzi.engine.retry.RetryPolicy;
@@ -205,9 +206,9 @@ final class WaitCauses {
         Code.CRASH_BACKOFF,
         due,
         ("%s in a row crashed or went silent with the run before it recorded a step. It is handed"
-                + " out again at %s; after more than %d crashes it fails. Read the log of the"
+                + " out again at %s, and fails if more than %d do so. Read the log of the"
                 + " workers: memory, or code that ends the process.")
-            .formatted(WaitText.count(run.crashes(), "worker"), text.at(due), rules.crashesMax()),
+            .formatted(CountText.of(run.crashes(), "worker"), text.at(due), rules.crashesMax()),
         Ref.queue(run.taskQueue()));
   }
 

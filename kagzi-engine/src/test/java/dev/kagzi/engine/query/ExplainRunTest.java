@@ -240,7 +240,7 @@ class ExplainRunTest extends ExplainFixture {
 
     assertThat(first(run, Code.CRASH_BACKOFF).text())
         .startsWith("2 workers in a row crashed or went silent")
-        .contains("after more than 10 crashes it fails");
+        .contains("and fails if more than 10 do so");
   }
 
   @Test

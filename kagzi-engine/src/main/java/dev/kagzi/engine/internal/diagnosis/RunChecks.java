@@ -5,6 +5,7 @@ import dev.kagzi.engine.diagnosis.Finding;
 import dev.kagzi.engine.diagnosis.Finding.FoundRun;
 import dev.kagzi.engine.internal.db.Row;
 import dev.kagzi.engine.internal.db.Session;
+import dev.kagzi.engine.internal.value.CountText;
 import dev.kagzi.engine.value.RunId;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -156,12 +157,13 @@ public final class RunChecks {
     @Override
     public String toString() {
       return "%s of type %s on queue %s in %s, the first for %s (workers online there: %d)"
-          .formatted(atLeast(runs), type, queue, namespace, Units.time(ageMs), workers);
+          .formatted(atLeast(runs, "run"), type, queue, namespace, Units.time(ageMs), workers);
     }
   }
 
-  private static String atLeast(long runs) {
-    return runs < RUNS_MAX ? Long.toString(runs) : RUNS_MAX + " or more";
+  /** What is counted is read up to a limit. */
+  private static String atLeast(long number, String one) {
+    return (number < RUNS_MAX ? "" : "at least ") + CountText.of(number, one);
   }
 
   public Finding due() throws SQLException {
@@ -198,7 +200,7 @@ public final class RunChecks {
         ? Finding.ok(Check.BLOCKED_RUNS, "no run is blocked")
         : Finding.warning(
                 Check.BLOCKED_RUNS,
-                "%s runs are blocked (expected: none)".formatted(atLeast(runs.size())),
+                "blocked: %s (expected: none)".formatted(atLeast(runs.size(), "run")),
                 "their workers' code cannot continue them; deploy code that can: kagzi workflow"
                     + " list --blocked shows the reasons")
             .withRuns(shown(runs));
@@ -221,8 +223,8 @@ public final class RunChecks {
         ? Finding.ok(Check.CRASHING_RUNS, "no run has lost two workers in a row")
         : Finding.warning(
                 Check.CRASHING_RUNS,
-                "%s runs lost their workers, the first %d times in a row (expected: at most once)"
-                    .formatted(atLeast(runs.size()), crashes.get(0)),
+                "lost by their workers: %s, the first %d times in a row (expected: at most once)"
+                    .formatted(atLeast(runs.size(), "run"), crashes.get(0)),
                 "their code may end the process, for example by its memory: see the logs of the"
                     + " workers")
             .withRuns(shown(runs));
@@ -244,9 +246,11 @@ public final class RunChecks {
         ? Finding.ok(Check.MESSAGES, "all messages between runs are delivered")
         : Finding.failure(
                 Check.MESSAGES,
-                "%s messages between runs are not delivered, the oldest for %s (expected: within %s)"
+                "not delivered: %s between runs, the oldest for %s (expected: within %s)"
                     .formatted(
-                        atLeast(runs.size()), Units.time(ages.get(0)), Units.time(MESSAGE_MS)),
+                        atLeast(runs.size(), "message"),
+                        Units.time(ages.get(0)),
+                        Units.time(MESSAGE_MS)),
                 "a server should have delivered them: see its log, and restart it")
             .withRuns(shown(runs));
   }

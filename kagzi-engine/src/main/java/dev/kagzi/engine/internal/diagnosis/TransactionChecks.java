@@ -3,6 +3,7 @@ package dev.kagzi.engine.internal.diagnosis;
 import dev.kagzi.engine.diagnosis.Check;
 import dev.kagzi.engine.diagnosis.Finding;
 import dev.kagzi.engine.internal.db.Session;
+import dev.kagzi.engine.internal.value.CountText;
 import java.sql.SQLException;
 import java.util.Optional;
 
@@ -149,8 +150,11 @@ public final class TransactionChecks {
 
   private static Finding prepared(String gid, long transactions, long ageMs) {
     String found =
-        "%d prepared transactions, the oldest (%s) for %s"
-            .formatted(transactions, gid, Units.time(Math.max(0, ageMs)));
+        "%s, the oldest (%s) for %s"
+            .formatted(
+                CountText.of(transactions, "prepared transaction"),
+                gid,
+                Units.time(Math.max(0, ageMs)));
     return ageMs < WARN_MS
         ? Finding.ok(Check.PREPARED_TRANSACTIONS, found)
         : byAge(
@@ -194,7 +198,8 @@ public final class TransactionChecks {
   }
 
   static Finding transactionIds(long age) {
-    String found = "the oldest transaction id is %d transactions old".formatted(age);
+    String found =
+        "the oldest transaction id is %s old".formatted(CountText.of(age, "transaction"));
     if (age < XID_WARN) {
       return Finding.ok(Check.TRANSACTION_IDS, found);
     }

@@ -137,7 +137,7 @@ class DiagnosisTest {
         Fault.failure(Check.SERVERS, "no server", "DELETE FROM kagzi.servers"),
         Fault.failure(
             Check.MESSAGES,
-            "1 messages between runs are not delivered, the oldest for 5 min",
+            "not delivered: 1 message between runs, the oldest for 5 min",
             "INSERT INTO kagzi.run_messages (to_run, step_id, what, created_at) VALUES ('"
                 + RUN
                 + "', 's', 'CHILD', now() - interval '5 minutes')"),
@@ -375,7 +375,7 @@ class DiagnosisTest {
               });
     }
     assertThat(database.finding(Check.DUE_RUNS).message())
-        .contains("1 of type order on queue q in default, the first for 10 min")
+        .contains("1 run of type order on queue q in default, the first for 10 min")
         .contains("workers online there: 0");
     assertThat(database.finding(Check.CRASHING_RUNS).message()).contains("the first 3 times");
     database.clockAhead(Duration.ofHours(2));
