@@ -1,9 +1,11 @@
 package dev.kagzi.sdk.internal.wire;
 
+import dev.kagzi.protocol.v1.GetQueueDepthResponse;
 import dev.kagzi.protocol.v1.GetStatsResponse;
 import dev.kagzi.protocol.v1.Queue;
 import dev.kagzi.protocol.v1.Worker;
 import dev.kagzi.sdk.NamespaceStats;
+import dev.kagzi.sdk.QueueDepth;
 import dev.kagzi.sdk.QueueInfo;
 import dev.kagzi.sdk.RunStatus;
 import dev.kagzi.sdk.WorkerEvent;
@@ -30,6 +32,14 @@ public final class AdminMapper {
         stats.getOnlineWorkers(),
         stats.getTotalSchedules(),
         stats.getEnabledSchedules());
+  }
+
+  public static QueueDepth depth(GetQueueDepthResponse depth) {
+    return new QueueDepth(
+        depth.getPendingCount(),
+        depth.getRunningCount(),
+        depth.getSleepingCount(),
+        depth.getDepthByQueueMap());
   }
 
   public static QueueInfo queue(Queue queue) {
