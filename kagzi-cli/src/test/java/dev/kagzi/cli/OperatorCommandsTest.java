@@ -115,7 +115,13 @@ class OperatorCommandsTest extends ServedCommandTest {
               () -> {
                 assertThat(
                         kagzi(
-                            "worker", "list", "--status", "online", "--queue", "numbers", "-o",
+                            "worker",
+                            "list",
+                            "--status",
+                            "online",
+                            "--queue",
+                            "numbers",
+                            "-o",
                             "json"))
                     .isZero();
                 assertThat(json().at("/workers").size()).isPositive();

@@ -50,8 +50,7 @@ class WorkflowGetTest {
     @Override
     public void explainWorkflow(
         ExplainWorkflowRequest request, StreamObserver<ExplainWorkflowResponse> caller) {
-      caller.onError(
-          Status.INTERNAL.withDescription("a fault of the server").asRuntimeException());
+      caller.onError(Status.INTERNAL.withDescription("a fault of the server").asRuntimeException());
     }
 
     @Override
