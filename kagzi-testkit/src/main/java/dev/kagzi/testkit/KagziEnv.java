@@ -179,15 +179,26 @@ public final class KagziEnv implements AutoCloseable {
   }
 
   /** What each of these runs is doing, or why it does not continue. */
-  private String explanations(List<TestDatabase.BusyRun> runs) {
+  String explanations(List<TestDatabase.BusyRun> runs) {
     StringBuilder text = new StringBuilder();
     for (TestDatabase.BusyRun run : runs) {
-      RunId id = RunId.parse(run.runId()).orElseThrow();
-      for (WaitCause cause : server.engine().queries().explain(run.namespace(), id).causes()) {
-        text.append("\nrun ").append(id).append(": ").append(cause.text());
+      for (String cause : explain(run)) {
+        text.append("\nrun ").append(run.runId()).append(": ").append(cause);
       }
     }
     return text.toString();
+  }
+
+  // A run that cannot be explained must not hide which runs are still active.
+  private List<String> explain(TestDatabase.BusyRun run) {
+    try {
+      RunId id = RunId.parse(run.runId()).orElseThrow();
+      return server.engine().queries().explain(run.namespace(), id).causes().stream()
+          .map(WaitCause::text)
+          .toList();
+    } catch (RuntimeException e) {
+      return List.of("cannot be explained: " + e);
+    }
   }
 
   // A worker that is not registered yet will soon take due runs.
