@@ -275,9 +275,9 @@ class KagziEnvTest {
     String text =
         env.explanations(
             List.of(
-                new TestDatabase.BusyRun("default", deleted),
-                new TestDatabase.BusyRun("default", "no id"),
-                new TestDatabase.BusyRun("default", unserved.runId())));
+                new TestDatabase.BusyRun(env.namespace(), deleted),
+                new TestDatabase.BusyRun(env.namespace(), "no id"),
+                new TestDatabase.BusyRun(env.namespace(), unserved.runId())));
 
     assertThat(text.strip().lines())
         .satisfiesExactly(

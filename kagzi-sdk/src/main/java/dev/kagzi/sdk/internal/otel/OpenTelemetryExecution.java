@@ -41,7 +41,7 @@ final class OpenTelemetryExecution implements ExecutionTrace {
   private final ClaimedTask claimed;
   private final Instant arrivedAt = Instant.now();
 
-  private final TraceHeaders.Start start;
+  private final TraceHeaders.StartContext start;
 
   /** The parent of all that this execution does; the start's context until {@link #begin}. */
   private volatile Context context;

@@ -52,7 +52,7 @@ final class TraceHeaders {
   private TraceHeaders() {}
 
   /** The context of a run's start; if it is not traced, derived from the run id. */
-  record Start(Context context, boolean isTraced) {}
+  record StartContext(Context context, boolean isTraced) {}
 
   /**
    * Replaces the trace context in the request's headers. A part that does not fit beside the
@@ -102,11 +102,11 @@ final class TraceHeaders {
     }
   }
 
-  static Start extract(Task task) {
+  static StartContext extract(Task task) {
     Context context = PROPAGATOR.extract(Context.root(), task.getHeadersMap(), HEADERS);
     return Span.fromContext(context).getSpanContext().isValid()
-        ? new Start(context, true)
-        : new Start(context.with(Span.wrap(derived(task.getRunId()))), false);
+        ? new StartContext(context, true)
+        : new StartContext(context.with(Span.wrap(derived(task.getRunId()))), false);
   }
 
   // All executions of a run derive the same trace. Its root span does not exist.
