@@ -159,7 +159,7 @@ class BrokenTelemetryTest extends FakeServerTest {
 
   @Test
   void a_start_that_is_refused_is_not_hidden_by_telemetry_that_throws() {
-    connect(Kagzi.builder().openTelemetry(throwsOn(false)));
+    connect(Kagzi.builder().openTelemetry(throwsOn(true)));
 
     server.fail("StartWorkflows", Status.PERMISSION_DENIED.withDescription("not you"));
 
