@@ -119,7 +119,10 @@ public final class Engine implements AutoCloseable {
     this.dispatcher = createDispatcher(config);
     this.workers = createWorkers(config);
     this.queries = createQueries(config);
-    this.diagnosis = new Diagnosis(database);
+    this.diagnosis =
+        new Diagnosis(
+            database,
+            (namespace, run) -> queries.explain(namespace, run).causes().getFirst().text());
     this.runs = createRuns(config, startChecks);
     this.reports = new Reports(journal, config.limits(), startChecks, stepCounts);
     this.scheduleTimer = createScheduleTimer(config, events);
