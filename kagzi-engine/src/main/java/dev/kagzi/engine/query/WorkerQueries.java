@@ -255,7 +255,7 @@ final class WorkerQueries {
     return new SqlBuilder()
         .add(COLUMNS)
         .add(matching(new Filter(namespace, null, WorkerStatus.ONLINE)))
-        .add("   AND NOT w.sends_count")
+        .add("   AND w.sends_count IS NOT TRUE")
         .add(" ORDER BY w.last_heartbeat_at DESC, w.worker_id LIMIT ?", UNCOUNTED_MAX);
   }
 
