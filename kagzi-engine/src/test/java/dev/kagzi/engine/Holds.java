@@ -38,7 +38,10 @@ public final class Holds implements ConnectionFactory {
     this.config = config;
   }
 
-  /** Holds the next commit of a transaction that has sent a statement containing this text. */
+  /**
+   * Holds the next commit of a transaction that has sent a statement containing this text, or its
+   * rollback: a batch that wrote nothing ends by one.
+   */
   public Hold commitAfter(String sql) {
     return add(new Hold(sql, true));
   }
@@ -88,9 +91,9 @@ public final class Holds implements ConnectionFactory {
 
     @Nullable Object call(Method method, @Nullable Object[] args) throws Throwable {
       switch (method.getName()) {
-        case "setAutoCommit", "rollback" -> sent.clear();
+        case "setAutoCommit" -> sent.clear();
         case "prepareStatement" -> before(String.valueOf(args[0]));
-        case "commit" -> beforeCommit();
+        case "commit", "rollback" -> beforeEnd();
         default -> {}
       }
       try {
@@ -104,15 +107,15 @@ public final class Holds implements ConnectionFactory {
       sent.add(sql);
       sentBy.computeIfAbsent(real, link -> ConcurrentHashMap.newKeySet()).add(sql);
       for (Hold hold : holds) {
-        if (!hold.atCommit && sql.contains(hold.sql)) {
+        if (!hold.atEnd && sql.contains(hold.sql)) {
           hold.pass();
         }
       }
     }
 
-    private void beforeCommit() throws InterruptedException {
+    private void beforeEnd() throws InterruptedException {
       for (Hold hold : holds) {
-        if (hold.atCommit && sent.stream().anyMatch(sql -> sql.contains(hold.sql))) {
+        if (hold.atEnd && sent.stream().anyMatch(sql -> sql.contains(hold.sql))) {
           hold.pass();
         }
       }
@@ -123,14 +126,14 @@ public final class Holds implements ConnectionFactory {
   /** Holds the first thread that arrives until it is released. */
   public final class Hold implements AutoCloseable {
     private final String sql;
-    private final boolean atCommit;
+    private final boolean atEnd;
     private final AtomicBoolean taken = new AtomicBoolean();
     private final CountDownLatch reached = new CountDownLatch(1);
     private final CountDownLatch released = new CountDownLatch(1);
 
-    private Hold(String sql, boolean atCommit) {
+    private Hold(String sql, boolean atEnd) {
       this.sql = sql;
-      this.atCommit = atCommit;
+      this.atEnd = atEnd;
     }
 
     private void pass() throws InterruptedException {
