@@ -75,6 +75,9 @@ class BatchWorkerTest {
       assertThat(first.get(0).getEpoch()).isEqualTo(1);
       assertThat(first.get(0).getCreatedAt())
           .isEqualTo(server.run(first.get(0).getRunId()).getCreatedAt());
+      assertThat(first.get(0).getClaimedAt())
+          .as("the first claim")
+          .isEqualTo(server.run(first.get(0).getRunId()).getStartedAt());
     }
   }
 

@@ -99,6 +99,7 @@ class FeaturesTest {
                   "Workflow.detached",
                   "StartWorkflowRequest.parent_run_id",
                   "StartWorkflowRequest.parent_step_id")),
+          entry("claim-times", List.of("Task.claimed_at")),
           entry("deadlines", List.of("StartWorkflowRequest.deadline", "Workflow.deadline_at")),
           entry(
               "default-versions",

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param steps the recorded steps of earlier claims, by the creation time of their last attempts
  * @param historyApart {@code steps} is empty because they are too large; the worker fetches them
+ * @param claimedAt when the worker received the run, by the database's clock
  * @param deadlineInMs how long the run may still take; null: no limit
  * @param stepTimeoutMs the timeout of a step attempt, unless the step has its own
  * @param headers of the run's start
@@ -33,6 +34,7 @@ public record Task(
     boolean historyApart,
     String externalId,
     Instant createdAt,
+    Instant claimedAt,
     @Nullable Long deadlineInMs,
     long stepTimeoutMs,
     Map<String, String> headers,
@@ -52,6 +54,7 @@ public record Task(
         List.of(),
         false,
         request.externalId(),
+        createdAt,
         createdAt,
         run.expiresMs(createdAt),
         ownStepTimeoutMs == null ? stepTimeoutMs : ownStepTimeoutMs,

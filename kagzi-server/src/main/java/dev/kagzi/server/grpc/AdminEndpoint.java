@@ -69,6 +69,7 @@ final class AdminEndpoint extends AdminServiceImplBase {
           "blocked-runs",
           "caller-run-id",
           "children",
+          "claim-times",
           "deadlines",
           "default-versions",
           "diagnose",

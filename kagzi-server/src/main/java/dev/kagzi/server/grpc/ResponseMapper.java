@@ -184,6 +184,7 @@ final class ResponseMapper {
             .setHistoryApart(task.historyApart())
             .setExternalId(task.externalId())
             .setCreatedAt(timestamp(task.createdAt()))
+            .setClaimedAt(timestamp(task.claimedAt()))
             .setStepTimeoutMs(task.stepTimeoutMs())
             .putAllHeaders(task.headers());
     set(task.deadlineInMs(), message::setDeadlineInMs);

@@ -108,7 +108,7 @@ public final class ClaimRuns {
           FROM c, (SELECT kagzi.clock() AS now) AS t
          WHERE w.run_id = c.run_id
         RETURNING w.run_id, w.epoch, w.status, w.workflow_type, w.version, w.attempts, w.external_id,
-                  w.created_at, w.crashes, w.step_timeout_ms, w.headers,
+                  w.created_at, w.claimed_at, w.crashes, w.step_timeout_ms, w.headers,
                   ceil(extract(epoch FROM w.deadline_at - t.now) * 1000)::bigint
                     AS deadline_in_ms,
                   (extract(epoch FROM t.now - c.due_at) * 1000000)::bigint AS waited_us,
@@ -199,6 +199,7 @@ public final class ClaimRuns {
       int attempts,
       String externalId,
       Instant createdAt,
+      Instant claimedAt,
       int crashes,
       @Nullable Long stepTimeoutMs,
       @Nullable Long deadlineInMs,
@@ -355,6 +356,7 @@ public final class ClaimRuns {
         apart,
         run.externalId,
         run.createdAt,
+        run.claimedAt,
         run.deadlineInMs,
         run.stepTimeoutMs == null ? stepTimeoutMs : run.stepTimeoutMs,
         run.headers,
@@ -374,6 +376,7 @@ public final class ClaimRuns {
         row.integer("attempts"),
         Objects.requireNonNullElse(row.textOrNull("external_id"), ""),
         row.time("created_at"),
+        row.time("claimed_at"),
         row.integer("crashes"),
         row.bigintOrNull("step_timeout_ms"),
         row.bigintOrNull("deadline_in_ms"),

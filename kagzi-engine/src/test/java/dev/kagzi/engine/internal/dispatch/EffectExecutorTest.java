@@ -62,6 +62,7 @@ class EffectExecutorTest {
         false,
         "",
         Instant.EPOCH,
+        Instant.EPOCH,
         null,
         0,
         Map.of(),

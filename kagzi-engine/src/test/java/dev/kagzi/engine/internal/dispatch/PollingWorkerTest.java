@@ -56,6 +56,7 @@ class PollingWorkerTest {
             false,
             "",
             Instant.EPOCH,
+            Instant.EPOCH,
             null,
             0,
             Map.of(),

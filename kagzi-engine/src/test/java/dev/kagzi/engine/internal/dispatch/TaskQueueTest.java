@@ -58,6 +58,7 @@ class TaskQueueTest {
         false,
         "",
         Instant.EPOCH,
+        Instant.EPOCH,
         null,
         0,
         Map.of(),
