@@ -1,8 +1,8 @@
 package dev.kagzi.sdk;
 
 /**
- * Thrown to workflow code when a step, a child or a branch failed permanently. Catch it to
- * compensate:
+ * Thrown to workflow code when a step, a child, a branch or a compensation failed permanently.
+ * Catch it to compensate, for example with a {@link Saga}:
  *
  * <pre>{@code
  * try {
@@ -21,7 +21,10 @@ package dev.kagzi.sdk;
  * depends on it would not be deterministic. Use {@link #failure()} and {@link Failure#isA} instead.
  */
 public abstract sealed class WorkFailedException extends KagziException
-    permits BranchFailedException, ChildFailedException, StepFailedException {
+    permits BranchFailedException,
+        ChildFailedException,
+        CompensationFailedException,
+        StepFailedException {
   private final String step;
   private final Failure failure;
 

@@ -5,6 +5,8 @@ import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
+import java.util.UUID;
 import java.util.concurrent.Callable;
 import org.slf4j.Logger;
 
@@ -43,6 +45,10 @@ import org.slf4j.Logger;
  * branch has its own thread and its own context, with which it may use steps, sleeps, children and
  * further branches. The run stays on its worker while a branch is working. When all branches wait,
  * the run is suspended until one of them can continue.
+ *
+ * <p><b>Repeated code.</b> The code between steps is executed again whenever the run continues, and
+ * must then do the same. Use {@link #now}, {@link #random} and {@link #uuid} for values that would
+ * differ; other such values belong in a step.
  *
  * <p><b>Suspension.</b> Long sleeps, long retry delays and waits for children suspend the run and
  * free its slot: the call leaves the workflow's code with an {@link Error}, and the code is
@@ -249,6 +255,44 @@ public interface WorkflowContext {
    *     reports the first of them in the list
    */
   <O> List<O> results(List<? extends ChildHandle<? extends O>> children);
+
+  /**
+   * Returns a new saga, which keeps undos and executes them in reverse order. It is recorded under
+   * the name {@code saga}, like a group of branches.
+   */
+  Saga saga();
+
+  /**
+   * Returns the current time, recorded as a step named {@code now}: a replay returns the same time,
+   * on any worker and in any attempt of the run. It is the database's clock, as seen by the worker:
+   * the time of the claim, plus what has passed since. In a test it follows the clock of the test
+   * kit. The time has microseconds.
+   *
+   * <p>The call does not wait. The time is sent with the run's next report, and is durable before
+   * the next step begins. Like every step it counts as continuing after a caught failure.
+   */
+  Instant now();
+
+  /**
+   * Returns this code's random number generator: the run's id is its seed, so a replay draws the
+   * same numbers in the same order, on any worker and in any attempt of the run. Nothing is
+   * recorded. Each branch has its own generator. The numbers can be predicted by those who know the
+   * run's id: use a step for keys and tokens.
+   *
+   * <p>The generator belongs to the workflow's code: in a step or in another thread it throws a
+   * {@link ContextMisuseException}, because a replay would not draw these numbers. If a change of
+   * the code inserts a call, open runs draw other numbers after it.
+   */
+  Random random();
+
+  /**
+   * Returns a new id: the first, second, ... of this code, or of this branch. It is derived from
+   * the run's id (a UUID of version 5), so a replay returns the same ids in the same order, on any
+   * worker and in any attempt of the run, and nothing is recorded. No other call in any run returns
+   * the same id. It can be predicted by those who know the run's id: use a step for keys and
+   * tokens. If a change of the code inserts a call, open runs receive other ids after it.
+   */
+  UUID uuid();
 
   /** Returns the run's id. */
   String runId();

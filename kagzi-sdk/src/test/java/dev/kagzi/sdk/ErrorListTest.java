@@ -50,10 +50,13 @@ class ErrorListTest {
   }
 
   @Test
-  void failed_steps_children_and_branches_have_one_supertype() {
+  void failed_steps_children_branches_and_compensations_have_one_supertype() {
     assertThat(thrown(WorkFailedException.class).toList())
         .containsExactlyInAnyOrder(
-            StepFailedException.class, ChildFailedException.class, BranchFailedException.class);
+            StepFailedException.class,
+            ChildFailedException.class,
+            BranchFailedException.class,
+            CompensationFailedException.class);
   }
 
   /** The exception classes that are thrown, without abstract supertypes. */

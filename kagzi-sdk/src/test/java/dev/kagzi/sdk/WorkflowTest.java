@@ -71,6 +71,28 @@ class WorkflowTest extends FakeServerTest {
   }
 
   @Test
+  void times_are_sent_with_the_next_report_and_recorded_before_the_next_step() {
+    worker(
+            (ctx, name) -> {
+              ctx.now();
+              if (name.equals("step")) {
+                ctx.step("one", () -> log.add("with " + steps(kagzi.run(ctx.runId(), GREET))));
+              }
+              return name;
+            })
+        .start();
+
+    kagzi.workflow(GREET).start("alone").result(SOON);
+
+    assertThat(server.calls("Report")).isEqualTo(1);
+    assertThat(server.workers.reports.getLast().getItemsList())
+        .extracting(ReportItem::getWhatCase)
+        .containsExactly(ReportItem.WhatCase.STEP_DONE, ReportItem.WhatCase.WORKFLOW_DONE);
+    kagzi.workflow(GREET).start("step").result(SOON);
+    assertThat(log).containsExactly("with [now]");
+  }
+
+  @Test
   void the_next_step_does_not_begin_before_the_previous_result_is_answered() throws Exception {
     CountDownLatch gate = server.hold("Report");
     CountDownLatch first = new CountDownLatch(1);

@@ -25,7 +25,7 @@ import java.util.concurrent.locks.LockSupport;
  *
  * <p>The clock runs at normal speed, and {@link #advance} moves it forward. Sleeps, retry delays,
  * deadlines and leases follow it, because the server computes them with the clock of the database.
- * {@code Instant.now()} in the code under test is not affected.
+ * So does {@code ctx.now()}. {@code Instant.now()} in the code under test is not affected.
  *
  * <p>Differences from a production server: every wait of a run without branches suspends it,
  * however short, retention deletes nothing, namespaces are created automatically, and PostgreSQL

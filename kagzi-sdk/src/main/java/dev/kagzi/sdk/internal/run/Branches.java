@@ -30,6 +30,9 @@ import org.jspecify.annotations.Nullable;
 final class Branches {
   private static final String BRANCH = "branch";
 
+  /** How many branches had begun when one failed, if not all. */
+  private static final String BEGUN = "begun_branches";
+
   private final RunContext context;
   private final WorkflowThread parent;
   private final String key;
@@ -114,9 +117,9 @@ final class Branches {
 
     private @Nullable Object executeCode() {
       try {
-        RunContext mine = context.branch(thread, scope());
+        RunContext mine = context.branch(thread, scope(), index);
         thread.enterCode();
-        Object result = executeBranch(mine);
+        Object result = thread.execute(mine, () -> executeBranch(mine));
         return branch.isCollected() ? done(branch.name(), result) : result;
       } catch (SuspendedError e) {
         throw e;
@@ -142,17 +145,17 @@ final class Branches {
       }
     }
 
-    // A branch may return null even if its type does not allow it.
-    @SuppressWarnings("NullAway")
-    private static BranchResult<?> done(String name, @Nullable Object result) {
-      return new BranchResult.Done<>(name, result);
-    }
-
     private void addToEnded() {
       if (!suspended) {
         ended.add(this);
       }
     }
+  }
+
+  // A branch may return null even if its type does not allow it.
+  @SuppressWarnings("NullAway")
+  static BranchResult<?> done(String name, @Nullable Object result) {
+    return new BranchResult.Done<>(name, result);
   }
 
   private String scope(Branch<?> branch) {
@@ -163,6 +166,9 @@ final class Branches {
   List<@Nullable Object> all(@Nullable RecordedStep recorded) {
     if (recorded != null) {
       readRecorded(recorded, false);
+    }
+    if (parent.isReplayOnly()) {
+      return replay().all();
     }
     List<@Nullable Object> results = new ArrayList<>(Collections.nCopies(branches.size(), null));
     parent.awaitDurable();
@@ -193,6 +199,9 @@ final class Branches {
           "NO_BRANCH", "race %s: no branches (expected: at least one)".formatted(key));
     }
     String winner = recorded == null ? null : readRecorded(recorded, true);
+    if (parent.isReplayOnly()) {
+      return replay().first(winner);
+    }
     parent.awaitDurable();
     try {
       return winner == null ? race() : replayWinner(winner);
@@ -236,6 +245,7 @@ final class Branches {
     for (int i = 0; i < branches.size(); i++) {
       Branch<?> branch = branches.get(i);
       if (!branch.name().equals(winner)) {
+        replayUndos(i);
         context.discard(scope(branch));
       }
     }
@@ -286,6 +296,7 @@ final class Branches {
     HistoryMismatch.requireKind(parent, recorded, StepKind.STEP_KIND_FUNCTION);
     switch (recorded.getResultCase()) {
       case FINAL_FAILURE -> {
+        replayUndos(recorded.getFinalFailure());
         context.discard(key + "[");
         throw failed(recorded.getFinalFailure());
       }
@@ -305,6 +316,25 @@ final class Branches {
     return null;
   }
 
+  private BranchReplay replay() {
+    return new BranchReplay(context, parent, branches, this::scope);
+  }
+
+  // The code of branches that failed or were stopped is not executed again, but may have registered
+  // undos with a saga of the code around it.
+  private void replayUndos(ErrorDetail failure) {
+    int begun = Integer.parseInt(failure.getMetadataOrDefault(BEGUN, "" + branches.size()));
+    for (int i = 0; i < Math.min(begun, branches.size()); i++) {
+      replayUndos(i);
+    }
+  }
+
+  private void replayUndos(int index) {
+    if (parent.state().hasSaga()) {
+      replay().tryBranch(index);
+    }
+  }
+
   private String winner(RecordedStep recorded) {
     try {
       return String.valueOf(context.payloads().decode(recorded.getOutput(), String.class));
@@ -321,10 +351,7 @@ final class Branches {
   // the next attempt of the run does.
   private BranchFailedException fail(Running failed, Throwable thrown) {
     stopAll("branch " + failed.branch.name() + " of " + key + " has failed");
-    ErrorDetail error =
-        context.failures().record(thrown).toBuilder()
-            .putMetadata(BRANCH, failed.branch.name())
-            .build();
+    ErrorDetail error = error(failed, thrown);
     ReportItem.StepFailed report =
         ReportItem.StepFailed.newBuilder()
             .setStepKey(key)
@@ -340,6 +367,17 @@ final class Branches {
       case REFUSED -> throw parent.end(new StopReason.Refused(result.getRefused()));
       default -> throw parent.end(new StopReason.StartOver());
     };
+  }
+
+  private ErrorDetail error(Running failed, Throwable thrown) {
+    ErrorDetail.Builder error =
+        context.failures().record(thrown).toBuilder()
+            .putMetadata(BRANCH, failed.branch.name())
+            .removeMetadata(BEGUN); // that of a group in the failed branch
+    if (running.size() < branches.size()) {
+      error.putMetadata(BEGUN, Integer.toString(running.size()));
+    }
+    return error.build();
   }
 
   private BranchFailedException failed(ErrorDetail error) {

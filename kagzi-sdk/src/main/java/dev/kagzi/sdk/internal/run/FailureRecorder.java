@@ -3,6 +3,7 @@ package dev.kagzi.sdk.internal.run;
 import dev.kagzi.protocol.v1.ErrorDetail;
 import dev.kagzi.sdk.BranchFailedException;
 import dev.kagzi.sdk.ChildFailedException;
+import dev.kagzi.sdk.CompensationFailedException;
 import dev.kagzi.sdk.ContextMisuseException;
 import dev.kagzi.sdk.ErrorKind;
 import dev.kagzi.sdk.ErrorSanitizer;
@@ -92,9 +93,10 @@ public final class FailureRecorder {
   }
 
   // If a step's failure ends the run, the run records the step's own error, which retry policies
-  // compare. The error was sanitized when the step failed.
+  // compare. The error was sanitized when the step failed. That of a compensation joins the errors
+  // of all undos, and may be long.
   private static ErrorDetail recordedBefore(WorkFailedException failed) {
-    ErrorDetail.Builder error = ProtoMapper.error(failed.failure());
+    ErrorDetail.Builder error = ProtoMapper.error(storable(failed.failure()));
     stepOf(failed).ifPresent(step -> error.putMetadata("step", step));
     return error.build();
   }
@@ -104,6 +106,7 @@ public final class FailureRecorder {
     return switch (failed) {
       case StepFailedException step -> Optional.of(step.step());
       case ChildFailedException child -> Optional.of(child.step());
+      case CompensationFailedException undo -> Optional.of(undo.step());
       case BranchFailedException branch -> branch.failure().step();
     };
   }

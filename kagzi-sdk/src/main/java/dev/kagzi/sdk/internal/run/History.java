@@ -86,6 +86,12 @@ final class History {
     return step;
   }
 
+  /** Whether the code that asks for this step receives a result without executing anything. */
+  boolean hasResult(String key) {
+    RecordedStep step = steps.get(key);
+    return step != null && ReplayCheck.hasResult(step);
+  }
+
   boolean isEmpty(String scope) {
     AtomicInteger count = remaining.get(scope);
     return count == null || count.get() <= 0;

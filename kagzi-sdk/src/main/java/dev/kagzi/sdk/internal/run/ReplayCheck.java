@@ -160,7 +160,7 @@ final class ReplayCheck {
         && (step.hasOutput() || step.hasFinalFailure());
   }
 
-  private static boolean hasResult(RecordedStep step) {
+  static boolean hasResult(RecordedStep step) {
     return step.hasOutput()
         || step.hasFinalFailure()
         || (step.hasOpen() && step.getKind() == StepKind.STEP_KIND_CHILD_WORKFLOW);

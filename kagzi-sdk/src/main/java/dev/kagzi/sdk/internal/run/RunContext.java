@@ -4,14 +4,12 @@ import dev.kagzi.protocol.v1.RecordedStep;
 import dev.kagzi.protocol.v1.StepKind;
 import dev.kagzi.protocol.v1.Task;
 import dev.kagzi.sdk.Branch;
-import dev.kagzi.sdk.BranchFunction;
-import dev.kagzi.sdk.BranchResult;
 import dev.kagzi.sdk.ChildBuilder;
 import dev.kagzi.sdk.ChildHandle;
 import dev.kagzi.sdk.ContextMisuseException;
 import dev.kagzi.sdk.ContextMisuseException.Misuse;
 import dev.kagzi.sdk.ParallelBuilder;
-import dev.kagzi.sdk.Retry;
+import dev.kagzi.sdk.Saga;
 import dev.kagzi.sdk.StepAction;
 import dev.kagzi.sdk.StepBuilder;
 import dev.kagzi.sdk.StepCode;
@@ -23,11 +21,11 @@ import dev.kagzi.sdk.internal.wire.ProtoMapper;
 import java.lang.reflect.Type;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Random;
+import java.util.UUID;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -38,6 +36,9 @@ import org.slf4j.LoggerFactory;
  * {@link ContextMisuseException}.
  */
 final class RunContext implements WorkflowContext {
+  private static final String SAGA = "saga";
+  private static final String NOW = "now";
+
   private final RunHost host;
   private final Task task;
   private final WorkflowThread workflowThread;
@@ -50,6 +51,13 @@ final class RunContext implements WorkflowContext {
   private final StepKeys keys = new StepKeys();
   private final History history;
   private final ReplayCheck check;
+  private final DerivedValues derived;
+
+  /** Where this code is in the run: positions of all undos that it registers begin with it. */
+  private final UndoPosition position;
+
+  private int keysGiven;
+  private int undosRegistered;
 
   RunContext(
       RunHost host,
@@ -57,7 +65,7 @@ final class RunContext implements WorkflowContext {
       History history,
       WorkflowThread workflowThread,
       SlotHolders slotHolders) {
-    this(host, task, history, workflowThread, slotHolders, "");
+    this(host, task, history, workflowThread, slotHolders, "", UndoPosition.START);
   }
 
   private RunContext(
@@ -66,14 +74,17 @@ final class RunContext implements WorkflowContext {
       History history,
       WorkflowThread workflowThread,
       SlotHolders slotHolders,
-      String scope) {
+      String scope,
+      UndoPosition position) {
     this.host = host;
     this.task = task;
     this.history = history;
     this.workflowThread = workflowThread;
     this.slotHolders = slotHolders;
     this.scope = scope;
+    this.position = position;
     this.check = history.check(scope);
+    this.derived = new DerivedValues(task.getRunId(), scope, this::checkUse);
     this.steps =
         new Steps(
             new RunRef(
@@ -91,8 +102,35 @@ final class RunContext implements WorkflowContext {
     this.sleeps = new Sleeps(workflowThread, history);
   }
 
-  RunContext branch(WorkflowThread branch, String scope) {
-    return new RunContext(host, task, history, branch, slotHolders, scope);
+  /** Returns the context of the branch at this index of the group that was requested last. */
+  RunContext branch(WorkflowThread branch, String scope, int index) {
+    return new RunContext(
+        host, task, history, branch, slotHolders, scope, position.inBranch(keysGiven, index));
+  }
+
+  /** Returns the context of an undo, which this thread executes. */
+  RunContext undo(String scope) {
+    return new RunContext(
+        host, task, history, workflowThread, slotHolders, scope, nextUndoPosition());
+  }
+
+  UndoPosition nextUndoPosition() {
+    return position.after(keysGiven, undosRegistered++);
+  }
+
+  /**
+   * Only a replay knows how far stopped branches have come, and so which undos they registered. So
+   * the run continues with one.
+   */
+  void startOverIfBranchesWereStopped() {
+    if (!workflowThread.isReplayOnly() && workflowThread.hasStoppedBranches()) {
+      workflowThread.awaitDurable();
+      throw workflowThread.end(new StopReason.StartOver());
+    }
+  }
+
+  void awaitDurable() {
+    workflowThread.awaitDurable();
   }
 
   SlotHolders slotHolders() {
@@ -126,11 +164,16 @@ final class RunContext implements WorkflowContext {
   }
 
   String nextKey(String name) {
+    keysGiven++;
     return scope + keys.next(name);
   }
 
   /** Returns the recorded step, or null. The kind is unspecified for a group of branches. */
   @Nullable RecordedStep take(String key, StepKind kind) {
+    boolean isGroup = kind == StepKind.STEP_KIND_UNSPECIFIED;
+    if (workflowThread.isReplayOnly() && !isGroup && !history.hasResult(key)) {
+      throw new HistoryEndedError();
+    }
     RecordedStep recorded = history.take(key);
     ReplayObserver observer = host.settings().observer();
     if (observer != null) {
@@ -177,70 +220,12 @@ final class RunContext implements WorkflowContext {
 
   @Override
   public StepBuilder step(String name) {
-    return new ContextStepBuilder(name);
-  }
-
-  private final class ContextStepBuilder implements StepBuilder {
-    private final String name;
-    private StepOptions options = StepOptions.NONE;
-
-    ContextStepBuilder(String name) {
-      this.name = name;
-    }
-
-    @Override
-    public StepBuilder retry(Retry retry) {
-      options = options.withRetry(Objects.requireNonNull(retry, "retry"));
-      return this;
-    }
-
-    @Override
-    public StepBuilder timeout(Duration timeout) {
-      options = options.withTimeoutMs(ProtoMapper.timeoutMs("timeout", timeout));
-      return this;
-    }
-
-    @Override
-    public StepBuilder input(@Nullable Object input) {
-      Payloads payloads = host.settings().payloads();
-      options =
-          options.withInput(
-              new StepInput(
-                  payloads.encodeAny(input),
-                  payloads.fingerprint(input),
-                  hash -> payloads.hasFingerprint(input, hash)));
-      return this;
-    }
-
-    @Override
-    public <T> T execute(Class<T> type, StepCode<? extends T> code) {
-      return RunContext.this.execute(name, options, type, code);
-    }
-
-    @Override
-    public <T> T execute(TypeRef<T> type, StepCode<? extends T> code) {
-      return RunContext.this.execute(name, options, type.type(), code);
-    }
-
-    @Override
-    public <T> T run(Class<T> type, Callable<? extends T> code) {
-      return RunContext.this.execute(name, options, type, step -> code.call());
-    }
-
-    @Override
-    public <T> T run(TypeRef<T> type, Callable<? extends T> code) {
-      return RunContext.this.execute(name, options, type.type(), step -> code.call());
-    }
-
-    @Override
-    public void run(StepAction code) {
-      executeAction(name, options, code);
-    }
+    return new RunStepBuilder(this, name);
   }
 
   // The codec decoded the value for exactly this type; null is allowed.
   @SuppressWarnings({"unchecked", "NullAway", "TypeParameterUnusedInFormals"})
-  private <T> T execute(String name, StepOptions options, Type type, StepCode<?> code) {
+  <T> T execute(String name, StepOptions options, Type type, StepCode<?> code) {
     checkUse();
     String key = nextKey(name);
     return (T)
@@ -249,7 +234,7 @@ final class RunContext implements WorkflowContext {
   }
 
   @SuppressWarnings("NullAway") // A step without a result returns null.
-  private void executeAction(String name, StepOptions options, StepAction code) {
+  void executeAction(String name, StepOptions options, StepAction code) {
     Object unused =
         execute(
             name,
@@ -296,49 +281,7 @@ final class RunContext implements WorkflowContext {
 
   @Override
   public ParallelBuilder parallel(String name) {
-    return new ContextParallelBuilder(name);
-  }
-
-  private final class ContextParallelBuilder implements ParallelBuilder {
-    private final String name;
-    private int maxParallel = Integer.MAX_VALUE;
-
-    ContextParallelBuilder(String name) {
-      this.name = name;
-    }
-
-    @Override
-    public ParallelBuilder maxParallel(int branches) {
-      if (branches < 1) {
-        throw new IllegalArgumentException("maxParallel: " + branches + " (expected: >= 1)");
-      }
-      this.maxParallel = branches;
-      return this;
-    }
-
-    @Override
-    public <T, R> List<R> each(
-        Collection<? extends T> items, BranchFunction<? super T, ? extends R> code) {
-      return runParallel(name, branches(items, code), maxParallel);
-    }
-
-    @Override
-    public <T, R> List<BranchResult<R>> collectAll(
-        Collection<? extends T> items, BranchFunction<? super T, ? extends R> code) {
-      List<Branch<?>> collected = new ArrayList<>(items.size());
-      branches(items, code).forEach(branch -> collected.add(branch.collected()));
-      return runParallel(name, collected, maxParallel);
-    }
-
-    private <T> List<Branch<?>> branches(
-        Collection<? extends T> items, BranchFunction<? super T, ?> code) {
-      List<Branch<?>> branches = new ArrayList<>(items.size());
-      for (T item : items) {
-        branches.add(
-            Branch.of(Integer.toString(branches.size()), branch -> code.run(branch, item)));
-      }
-      return branches;
-    }
+    return new RunParallelBuilder(this, name);
   }
 
   @Override
@@ -348,8 +291,7 @@ final class RunContext implements WorkflowContext {
 
   // Each result has its branch's type; null is allowed.
   @SuppressWarnings({"unchecked", "NullAway"})
-  private <R> List<R> runParallel(
-      String name, List<? extends Branch<?>> branches, int maxParallel) {
+  <R> List<R> runParallel(String name, List<? extends Branch<?>> branches, int maxParallel) {
     checkUse();
     String key = nextKey(name);
     Branches all = new Branches(this, workflowThread, key, List.copyOf(branches), maxParallel);
@@ -422,6 +364,30 @@ final class RunContext implements WorkflowContext {
   }
 
   @Override
+  public Saga saga() {
+    checkUse();
+    workflowThread.state().sagaOpened();
+    return new RunSaga(this, nextKey(SAGA));
+  }
+
+  @Override
+  public Instant now() {
+    checkUse();
+    String key = nextKey(NOW);
+    return steps.now(key, take(key, StepKind.STEP_KIND_FUNCTION), task);
+  }
+
+  @Override
+  public Random random() {
+    return derived.random();
+  }
+
+  @Override
+  public UUID uuid() {
+    return derived.uuid();
+  }
+
+  @Override
   public String runId() {
     return task.getRunId();
   }
@@ -481,6 +447,6 @@ final class RunContext implements WorkflowContext {
 
   @Override
   public boolean isReplaying() {
-    return !workflowThread.isLive() && !history.isEmpty(scope);
+    return workflowThread.isReplayOnly() || (!workflowThread.isLive() && !history.isEmpty(scope));
   }
 }

@@ -219,7 +219,9 @@ public final class RunExecution {
       RegisteredWorkflow<?, ?> code, RunContext context, @Nullable Object input) throws Exception {
     main.enterCode();
     try {
-      return host.settings().interceptors().run(context, () -> code.run(context, input));
+      return main.execute(
+          context,
+          () -> host.settings().interceptors().run(context, () -> code.run(context, input)));
     } finally {
       main.exitCode();
     }

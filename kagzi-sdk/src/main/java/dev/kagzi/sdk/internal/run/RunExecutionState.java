@@ -7,6 +7,9 @@ import dev.kagzi.sdk.internal.log.LoggedRun;
 import dev.kagzi.sdk.internal.report.ReportLane;
 import dev.kagzi.sdk.internal.report.ReportListener;
 import dev.kagzi.sdk.internal.trace.ExecutionTrace;
+import dev.kagzi.sdk.internal.wire.ProtoMapper;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -44,6 +47,8 @@ final class RunExecutionState {
 
   private volatile @Nullable StopReason stopReason;
   private volatile boolean finished;
+
+  private volatile boolean hasSaga;
 
   /** When the history was read; recorded delays count from here. */
   private volatile long historyNanos;
@@ -117,6 +122,15 @@ final class RunExecutionState {
       lock.unlock();
     }
     return workflowThread;
+  }
+
+  /** The time of the claim, by the database's clock, plus what has passed since. */
+  Instant databaseTime(Task task) {
+    Instant now =
+        task.hasClaimedAt()
+            ? ProtoMapper.instant(task.getClaimedAt()).plusNanos(System.nanoTime() - arrivedNanos)
+            : Instant.now();
+    return now.truncatedTo(ChronoUnit.MICROS);
   }
 
   boolean isAlone() {
@@ -196,6 +210,7 @@ final class RunExecutionState {
       // The branch and its own branches have already ended.
       return;
     }
+    branch.markStoppedBranch();
     long now = System.nanoTime();
     lock.lock();
     try {
@@ -222,6 +237,14 @@ final class RunExecutionState {
       lane.send(
           item().setStepFailed(step.interrupted(reason, nowNanos)).build(), this::stopIfClaimLost);
     }
+  }
+
+  void sagaOpened() {
+    hasSaga = true;
+  }
+
+  boolean hasSaga() {
+    return hasSaga;
   }
 
   @Nullable StopReason stopReason() {

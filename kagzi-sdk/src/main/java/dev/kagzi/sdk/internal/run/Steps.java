@@ -6,6 +6,7 @@ import dev.kagzi.protocol.v1.RecordedStep;
 import dev.kagzi.protocol.v1.ReportItem;
 import dev.kagzi.protocol.v1.ReportResult;
 import dev.kagzi.protocol.v1.StepKind;
+import dev.kagzi.protocol.v1.Task;
 import dev.kagzi.sdk.PayloadException;
 import dev.kagzi.sdk.StepCode;
 import dev.kagzi.sdk.StepFailedException;
@@ -14,6 +15,8 @@ import dev.kagzi.sdk.internal.metrics.ClientMetrics;
 import dev.kagzi.sdk.internal.wire.Payloads;
 import dev.kagzi.sdk.internal.wire.ProtoMapper;
 import java.lang.reflect.Type;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -83,6 +86,50 @@ final class Steps {
       case OPEN -> attemptUntilAnswered(call, recorded.getAttempt(), progress);
       case SLEEPS_MS, RESULT_NOT_SET -> throw HistoryMismatch.unreadable(workflowThread, recorded);
     };
+  }
+
+  /** Returns the recorded time, or holds the present time until the next report. */
+  Instant now(String key, @Nullable RecordedStep recorded, Task task) {
+    int attempt = 1;
+    if (recorded != null) {
+      HistoryMismatch.requireKind(workflowThread, recorded, StepKind.STEP_KIND_FUNCTION);
+      switch (recorded.getResultCase()) {
+        case OUTPUT -> {
+          return recordedTime(key, recorded.getOutput());
+        }
+        // Code that took the time in a step may have recorded the other cases.
+        case FINAL_FAILURE ->
+            throw new StepFailedException(key, ProtoMapper.failure(recorded.getFinalFailure()));
+        case RETRY -> attempt = recorded.getAttempt() + 1;
+        case OPEN -> attempt = recorded.getAttempt();
+        case SLEEPS_MS, RESULT_NOT_SET ->
+            throw HistoryMismatch.unreadable(workflowThread, recorded);
+      }
+    }
+    Instant now = workflowThread.state().databaseTime(task);
+    workflowThread.holdNext(
+        workflowThread
+            .item()
+            .setStepDone(
+                ReportItem.StepDone.newBuilder()
+                    .setStepKey(key)
+                    .setAttempt(attempt)
+                    .setKind(StepKind.STEP_KIND_FUNCTION)
+                    .setOutput(payloads.encode(now.toString(), String.class)))
+            .build());
+    return now;
+  }
+
+  private Instant recordedTime(String key, Payload output) {
+    try {
+      return Instant.parse(String.valueOf(payloads.decode(output, String.class)));
+    } catch (PayloadException | DateTimeParseException e) {
+      throw HistoryMismatch.blocked(
+          workflowThread,
+          BlockReason.RESULT_UNREADABLE.name(),
+          "step %s: recorded time: %s".formatted(key, e.getMessage()),
+          e);
+    }
   }
 
   private @Nullable Object attemptUntilAnswered(

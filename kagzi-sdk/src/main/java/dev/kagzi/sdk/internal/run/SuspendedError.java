@@ -4,7 +4,7 @@ package dev.kagzi.sdk.internal.run;
  * Unwinds workflow code that must not continue here. An {@link Error}, so that {@code catch
  * (Exception e)} does not catch it. It has no stack trace, because it reports no fault in the code.
  */
-final class SuspendedError extends Error {
+class SuspendedError extends Error {
   SuspendedError() {
     super(
         "the run is suspended here and continues later; code that catches Throwable must rethrow this",

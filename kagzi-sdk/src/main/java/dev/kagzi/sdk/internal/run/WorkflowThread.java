@@ -1,16 +1,16 @@
 package dev.kagzi.sdk.internal.run;
 
-import dev.kagzi.protocol.v1.ErrorDetail;
 import dev.kagzi.protocol.v1.RecordedStep;
 import dev.kagzi.protocol.v1.ReportItem;
 import dev.kagzi.protocol.v1.ReportResult;
-import dev.kagzi.sdk.internal.log.EventLog;
 import dev.kagzi.sdk.internal.log.LogContext;
 import dev.kagzi.sdk.internal.report.ReportListener;
 import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -23,8 +23,6 @@ import org.jspecify.annotations.Nullable;
  * thread set {@code live}.
  */
 final class WorkflowThread {
-  private static final EventLog log = EventLog.of(WorkflowThread.class);
-
   /** The first tick after this time sends a held result. */
   private static final long HOLD_NANOS_MAX = TimeUnit.MILLISECONDS.toNanos(20);
 
@@ -73,6 +71,15 @@ final class WorkflowThread {
   /** Whether this thread executes workflow code, calls of its context included. */
   private volatile boolean inCode;
 
+  /** The context whose code this thread executes; only this thread uses it. */
+  private @Nullable RunContext context;
+
+  /** Whether a branch of this thread, at any depth, was stopped before it had ended. */
+  private volatile boolean hasStoppedBranches;
+
+  /** Whether the code is executed only as far as it is recorded, and must begin nothing. */
+  private boolean replayOnly;
+
   private volatile long usedContextNanos;
 
   /** When a tick last saw it in a step, a wait or a context call, or came after a gap. */
@@ -97,6 +104,59 @@ final class WorkflowThread {
 
   Thread thread() {
     return thread;
+  }
+
+  RunContext context() {
+    return Objects.requireNonNull(context, "context");
+  }
+
+  /**
+   * Executes code of this context: the workflow, a branch or an undo. Not a method of the context:
+   * {@link SilentCode} takes one on the stack for a call of the code.
+   */
+  @Nullable Object execute(RunContext of, Callable<@Nullable Object> code) throws Exception {
+    RunContext outer = context;
+    context = of;
+    try {
+      return code.call();
+    } finally {
+      context = outer;
+    }
+  }
+
+  /**
+   * Executes code of this context as far as its results are recorded; throws {@link
+   * HistoryEndedError} at the first call that has no recorded result.
+   */
+  @Nullable Object replay(RunContext of, Callable<@Nullable Object> code) throws Exception {
+    boolean before = replayOnly;
+    replayOnly = true;
+    try {
+      return execute(of, code);
+    } finally {
+      replayOnly = before;
+    }
+  }
+
+  /** Marks the threads around this branch, which is stopped before it has ended. */
+  void markStoppedBranch() {
+    for (WorkflowThread each = parent; each != null; each = each.parent) {
+      each.hasStoppedBranches = true;
+    }
+  }
+
+  boolean hasStoppedBranches() {
+    return hasStoppedBranches;
+  }
+
+  boolean isReplayOnly() {
+    return replayOnly;
+  }
+
+  private void requireLive() {
+    if (replayOnly) {
+      throw new HistoryEndedError();
+    }
   }
 
   void enterCode() {
@@ -135,6 +195,7 @@ final class WorkflowThread {
   }
 
   private void markLive() {
+    requireLive();
     for (WorkflowThread each = this; each != null && !each.live; each = each.parent) {
       each.live = true;
     }
@@ -279,6 +340,28 @@ final class WorkflowThread {
     }
   }
 
+  /**
+   * Like {@link #hold}, for a value that is recorded without waiting for the previous result: that
+   * one is sent now.
+   */
+  void holdNext(ReportItem stepDone) {
+    markLive();
+    while (true) {
+      state.lock();
+      try {
+        check();
+        if (!isLarge(held) && unanswered.size() < UNANSWERED_MAX) {
+          sendHeld();
+          hold(stepDone);
+          return;
+        }
+      } finally {
+        state.unlock();
+      }
+      awaitDurable();
+    }
+  }
+
   void awaitDurable() {
     state.lock();
     try {
@@ -381,7 +464,7 @@ final class WorkflowThread {
 
   private void checkAnswers() {
     for (Unanswered next = nextUnanswered(); next != null; next = nextUnanswered()) {
-      checkAnswer(next.item, await(next.answer));
+      AnswerCheck.check(this, next.item, await(next.answer));
     }
   }
 
@@ -392,58 +475,6 @@ final class WorkflowThread {
     } finally {
       state.unlock();
     }
-  }
-
-  // The code received the value before it was recorded. If another value is recorded, the code has
-  // continued from a wrong value, so the run starts over.
-  private void checkAnswer(ReportItem item, ReportResult result) {
-    switch (result.getResultCase()) {
-      case ACCEPTED -> {}
-      case CLAIM_LOST -> throw end(new StopReason.Lost());
-      case ALREADY_RECORDED -> {
-        if (item.hasStepDone() && !isSame(item.getStepDone(), result.getAlreadyRecorded())) {
-          log.warn(
-                  "another result of the step is already recorded, the run starts over from its history")
-              .about(state.logged())
-              .with("step", item.getStepDone().getStepKey())
-              .write();
-          throw end(new StopReason.StartOver());
-        }
-      }
-      case REFUSED -> throw failRefused(item, result.getRefused());
-      default -> throw end(new StopReason.StartOver());
-    }
-  }
-
-  private static boolean isSame(ReportItem.StepDone own, RecordedStep recorded) {
-    return recorded.hasOutput() && recorded.getOutput().equals(own.getOutput());
-  }
-
-  // A step's result that cannot be stored, because it is too large, becomes a final failure of the
-  // step. The run starts over, so that its code receives this failure. Any other refused report
-  // fails the run.
-  private SuspendedError failRefused(ReportItem item, ErrorDetail why) {
-    if (!item.hasStepDone()) {
-      throw end(new StopReason.Refused(ofChild(item, why).setNonRetryable(true).build()));
-    }
-    ReportItem.StepDone done = item.getStepDone();
-    ReportItem.StepFailed failed =
-        ReportItem.StepFailed.newBuilder()
-            .setStepKey(done.getStepKey())
-            .setAttempt(done.getAttempt())
-            .setError(why.toBuilder().setNonRetryable(true))
-            .setRanUs(done.getRanUs())
-            .build();
-    ReportResult result = report(item().setStepFailed(failed).build());
-    throw end(result.hasFinalFailure() ? new StopReason.StartOver() : new StopReason.Refused(why));
-  }
-
-  private static ErrorDetail.Builder ofChild(ReportItem item, ErrorDetail why) {
-    return item.hasChildStarted()
-        ? why.toBuilder()
-            .setMessage(
-                "child %s: %s".formatted(item.getChildStarted().getStepKey(), why.getMessage()))
-        : why.toBuilder();
   }
 
   /** Waits for the given time. Unlike {@link #suspend}, never releases the run. */
@@ -468,6 +499,7 @@ final class WorkflowThread {
   }
 
   void suspendUntil(long nanos) {
+    requireLive();
     state.suspensions().await(this, Suspension.until(nanos));
   }
 
@@ -480,6 +512,7 @@ final class WorkflowThread {
 
   /** Waits for the children of these steps to end; returns their recorded steps by key. */
   Map<String, RecordedStep> awaitSteps(Collection<String> keys) {
+    requireLive();
     // Releasing the run would lose the held result.
     awaitDurable();
     Suspension suspension = Suspension.forSteps(keys);
