@@ -33,6 +33,10 @@ record LedgerEntry(
     SEEN,
     /** The workflow's code has caught a step's final failure. */
     CAUGHT,
+    /** The workflow's code has registered an undo; the value is the step that it undoes. */
+    DUE,
+    /** The workflow's code is about to compensate. */
+    UNDOES,
     /** The workflow's code is about to sleep; the value is the duration in milliseconds. */
     SLEEP,
     /** The workflow's code continues after a sleep. */

@@ -192,11 +192,16 @@ final class ReplayRules {
                     "step " + failed.step() + " failed finally and no recorded step followed"));
   }
 
+  /** Whether the step failed, or one in a branch of the group that failed. */
+  private static boolean isOf(String failed, String caught) {
+    return failed.equals(caught) || failed.startsWith(caught + "[");
+  }
+
   private static boolean compensates(RunStory story, Execution ender, StepRecord failed) {
     boolean caught = false;
     boolean followed = false;
     for (LedgerEntry entry : ender.entries()) {
-      if (entry.event() == Event.CAUGHT && entry.step().equals(failed.step())) {
+      if (entry.event() == Event.CAUGHT && isOf(failed.step(), entry.step())) {
         caught = true;
       } else if (caught && entry.event() == Event.SEEN) {
         Optional<StepRecord> done = story.completed(entry.step());

@@ -66,6 +66,7 @@ final class Scenarios {
               .client(Behavior.RETRIES, Behavior.HANDLES_FAILURE),
           Scenario.failing("undone", Scenarios::undone)
               .client(Behavior.RETRIES, Behavior.HANDLES_FAILURE),
+          Scenario.completing("saga", Scenarios::saga),
           Scenario.completing("start-twice", Scenarios::steps).client(Behavior.STARTS_TWICE),
           Scenario.completing("parallel", Scenarios::parallel),
           Scenario.completing("race", Scenarios::race),
@@ -189,6 +190,46 @@ final class Scenarios {
     script.caughtStep("charge", BRIEF);
     script.step("release");
     script.failingStep("doomed", Retry.none());
+  }
+
+  /** Fails nowhere, in a step, or in one of several branches; then undoes everything. */
+  private static void saga(Script script) {
+    Random random = script.choices("saga");
+    int failing = random.nextInt(4);
+    script.saga(
+        saga -> {
+          saga.step("reserve");
+          saga.undo("reserve", random.nextInt(2));
+          saga.undo("charge", 0);
+          failOrStep(saga, "charge", failing == 1);
+          saga.parallel("fan", 3, (branch, i) -> undoneBranch(branch, failing == 2 && i == 1));
+          saga.race("race", 2, (branch, i) -> undoneBranch(branch, false));
+          failOrStep(saga, "pack", failing == 3);
+          saga.undo("pack", random.nextInt(3));
+        });
+    script.step("after");
+  }
+
+  private static void undoneBranch(Script branch, boolean fails) {
+    boolean isFirst = branch.choices("undo").nextBoolean();
+    if (isFirst) {
+      branch.undo("book", 0);
+    }
+    branch.step("book");
+    if (!isFirst) {
+      branch.undo("book", branch.choices("failures").nextInt(2));
+    }
+    branch.sleep("rest", Duration.ofMillis(branch.choices("rest").nextInt(20, 1_400)));
+    failOrStep(branch, "confirm", fails);
+    branch.undo("confirm", 0);
+  }
+
+  private static void failOrStep(Script script, String name, boolean fails) {
+    if (fails) {
+      script.failingStep(name, BRIEF);
+    } else {
+      script.step(name);
+    }
   }
 
   private static void parallel(Script script) {

@@ -3,8 +3,10 @@ package dev.kagzi.torture;
 import dev.kagzi.sdk.Branch;
 import dev.kagzi.sdk.ChildHandle;
 import dev.kagzi.sdk.Retry;
+import dev.kagzi.sdk.Saga;
 import dev.kagzi.sdk.StepBuilder;
 import dev.kagzi.sdk.StepFailedException;
+import dev.kagzi.sdk.WorkFailedException;
 import dev.kagzi.sdk.WorkflowContext;
 import dev.kagzi.sdk.WorkflowFailedEvent;
 import dev.kagzi.torture.ClaimObserver.Delivered;
@@ -15,11 +17,14 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.UUID;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The API of a scenario's code: the workflow context, with a ledger entry for everything that
@@ -34,6 +39,7 @@ final class Script {
   static final char BRANCH_MARK = '/';
 
   private static final Retry PATIENT = Retry.exponential(3);
+  private static final Retry UNTIL_UNDONE = Retry.fixed(10, Duration.ofMillis(200));
 
   /** Longer than the SDK waits for code to return after its interrupt. */
   private static final Duration UNRESPONSIVE_TIME = Duration.ofMillis(1_700);
@@ -44,7 +50,12 @@ final class Script {
   private final Author author;
   private final String input;
   private final String scope;
-  private final List<String> values = new ArrayList<>();
+  private final List<String> values;
+
+  /** The script that has opened a saga, and the saga; of a branch, those of the code around it. */
+  private @Nullable Undos undos;
+
+  private record Undos(Script script, Saga saga) {}
 
   private Script(
       WorkflowContext ctx,
@@ -52,9 +63,11 @@ final class Script {
       Delivered claim,
       Author author,
       String input,
-      String scope) {
+      String scope,
+      List<String> values) {
     this.ctx = ctx;
     this.scope = scope;
+    this.values = values;
     this.context = context;
     this.claim = claim;
     this.author = author;
@@ -65,7 +78,7 @@ final class Script {
   static Script begin(WorkflowContext ctx, String input, WorkerContext context) {
     Delivered claim = context.claims().takeBegun(ctx.runId());
     Author author = new Author(context.process(), UUID.randomUUID().toString(), claim.epoch());
-    Script script = new Script(ctx, context, claim, author, input, "");
+    Script script = new Script(ctx, context, claim, author, input, "", new ArrayList<>());
     script.write(Event.BEGIN, "", 0, ctx.workflowType());
     return script;
   }
@@ -218,7 +231,9 @@ final class Script {
     String inner = scope + name + "/";
     Author own =
         new Author(author.process(), author.execution() + BRANCH_MARK + inner, author.epoch());
-    Script script = new Script(branch, context, claim, own, input + inner, inner);
+    Script script =
+        new Script(branch, context, claim, own, input + inner, inner, new ArrayList<>());
+    script.undos = undos;
     script.write(Event.BEGIN, "", 0, ctx.workflowType());
     return script;
   }
@@ -257,6 +272,39 @@ final class Script {
     String winner = ctx.race(name, branches);
     write(Event.WON, name, 0, winner);
     values.add(winner);
+  }
+
+  /** Does something with undos, catches its failure, and undoes it in any case. */
+  void saga(Consumer<Script> work) {
+    Saga saga = ctx.saga();
+    undos = new Undos(this, saga);
+    try {
+      work.accept(this);
+    } catch (WorkFailedException e) {
+      String value = e.failure().message();
+      write(Event.CAUGHT, e.step(), 0, value);
+      values.add(value);
+    }
+    write(Event.UNDOES, "", 0, "");
+    saga.compensate();
+  }
+
+  /** Registers the undo of a step. The first attempts of the undo throw. */
+  void undo(String step, int failures) {
+    Undos due = Objects.requireNonNull(undos, "undos");
+    String undone = scope + step;
+    String name = "undo-" + undone.replaceAll("\\W", "-");
+    due.saga.undo(name, undo -> due.script.undoing(undo, name).step(name, UNTIL_UNDONE, failures));
+    context.ledger().write(Event.DUE, ctx.runId(), author, undoScope(name) + name, 0, undone);
+  }
+
+  /** The script of an undo, which the code that compensates executes itself. */
+  private Script undoing(WorkflowContext undo, String name) {
+    return new Script(undo, context, claim, author, input, undoScope(name), values);
+  }
+
+  private static String undoScope(String name) {
+    return "saga[" + name + "]/";
   }
 
   /** Starts all children before it awaits the first. */

@@ -304,6 +304,17 @@ final class EvidenceBuilder {
       return this;
     }
 
+    /** Registers the undo of a step. */
+    Execution due(String undo, String step) {
+      entry(Event.DUE, run, author, undo, 0, step);
+      return this;
+    }
+
+    Execution undoes() {
+      entry(Event.UNDOES, run, author, "", 0, "");
+      return this;
+    }
+
     Execution sleep(String step, long millis) {
       entry(Event.SLEEP, run, author, step, 0, Long.toString(millis));
       return this;
