@@ -23,6 +23,7 @@ public final class Main {
     all.put("flaky", new FlakyGatewayExample());
     all.put("bulk", new BulkExample());
     all.put("saga", new SagaExample());
+    all.put("order-saga", new OrderSagaExample());
     all.put("handler", new HandlerExample());
     all.put("schedule", new ScheduleExample());
     all.put("fan-out", new FanOutExample());
@@ -47,7 +48,7 @@ public final class Main {
           "usage: ./kagzi example NAME [--address HOST:PORT]   (default "
               + Arguments.ADDRESS
               + ", or KAGZI_ADDRESS)");
-      examples().forEach((name, each) -> console.err.printf("  %-8s %s%n", name, each.about()));
+      examples().forEach((name, each) -> console.err.printf("  %-10s %s%n", name, each.about()));
       return USAGE;
     }
     if (!arguments.isAnswering()) {

@@ -2,12 +2,11 @@ package dev.kagzi.examples;
 
 import dev.kagzi.sdk.Kagzi;
 import dev.kagzi.sdk.NonRetryableException;
+import dev.kagzi.sdk.Saga;
 import dev.kagzi.sdk.WorkFailedException;
 import dev.kagzi.sdk.Worker;
 import dev.kagzi.sdk.WorkflowContext;
 import dev.kagzi.sdk.WorkflowType;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
@@ -25,16 +24,16 @@ final class SagaExample implements Example {
   private final List<String> calls = new CopyOnWriteArrayList<>();
 
   String bookTrip(WorkflowContext ctx, Trip trip) {
-    Deque<Runnable> compensations = new ArrayDeque<>();
+    Saga saga = ctx.saga();
     try {
       String flight = ctx.step("book-flight", String.class, () -> book("flight", trip));
-      compensations.push(() -> ctx.step("cancel-flight", () -> cancel(flight)));
+      saga.undo("cancel-flight", () -> cancel(flight));
       String hotel = ctx.step("book-hotel", String.class, () -> book("hotel", trip));
-      compensations.push(() -> ctx.step("cancel-hotel", () -> cancel(hotel)));
+      saga.undo("cancel-hotel", () -> cancel(hotel));
       String car = ctx.step("book-car", String.class, () -> book("car", trip));
       return String.join(", ", flight, hotel, car);
     } catch (WorkFailedException failed) {
-      compensations.forEach(Runnable::run);
+      saga.compensate();
       return "no trip: " + failed.failure().message();
     }
   }

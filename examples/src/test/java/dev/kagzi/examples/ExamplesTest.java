@@ -65,6 +65,14 @@ class ExamplesTest {
   }
 
   @Test
+  void an_order_is_undone_in_reverse_order_although_its_worker_is_lost_in_the_middle() {
+    assertThat(new OrderSagaExample().run(kagzi))
+        .isEqualTo(
+            "no order: nobody ships to ada (reserve lamp, reserve vase, charge ada, refund, release"
+                + " vase, release lamp; on record: refund, release#2, release)");
+  }
+
+  @Test
   void a_failed_payment_starts_its_own_handler_and_the_handler_of_all_failures() {
     HandlerExample example = new HandlerExample();
 

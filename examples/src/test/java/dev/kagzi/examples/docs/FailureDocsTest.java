@@ -8,15 +8,12 @@ import dev.kagzi.sdk.Kagzi;
 import dev.kagzi.sdk.NonRetryableException;
 import dev.kagzi.sdk.Retry;
 import dev.kagzi.sdk.RunHandle;
-import dev.kagzi.sdk.WorkFailedException;
 import dev.kagzi.sdk.WorkflowContext;
 import dev.kagzi.sdk.WorkflowFailedEvent;
 import dev.kagzi.sdk.WorkflowType;
 import dev.kagzi.testkit.KagziEnv;
 import dev.kagzi.testkit.KagziExtension;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -24,15 +21,11 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 /** The code of docs/failure.md. */
 @ExtendWith(KagziExtension.class)
 class FailureDocsTest {
   record Payment(int cents) {}
-
-  record Trip(String city, List<String> extras) {}
 
   static final class CardDeclined extends RuntimeException {
     private static final long serialVersionUID = 1;
@@ -269,88 +262,6 @@ class FailureDocsTest {
         .contains("workflow.failed process-payment", "dead letter: Payment[cents=7]")
         .anyMatch(call -> call.startsWith("slack: payment " + run.runId() + " failed after 1"))
         .anyMatch(call -> call.startsWith("pager: process-payment failed: "));
-  }
-
-  // ---- saga
-
-  static final WorkflowType<Trip, String> BOOK_TRIP =
-      WorkflowType.of("book-trip", Trip.class, String.class).queue("trips");
-  static final WorkflowType<Trip, String> BOOK_HOTEL =
-      WorkflowType.of("book-hotel", Trip.class, String.class).queue("trips");
-
-  // docs: failure.md
-  static String bookTrip(WorkflowContext ctx, Trip trip) {
-    Deque<Runnable> undo = new ArrayDeque<>();
-    try {
-      String flight = ctx.step("book-flight", String.class, () -> flights.book(trip));
-      undo.push(() -> ctx.step("cancel-flight").retry(PATIENT).run(() -> flights.cancel(flight)));
-
-      String hotel = ctx.child(BOOK_HOTEL).run("book-hotel", trip); // a run of its own
-      undo.push(() -> ctx.step("cancel-hotel").retry(PATIENT).run(() -> hotels.cancel(hotel)));
-
-      // Some of them may be booked when another fails: their undo comes first.
-      undo.push(() -> ctx.step("cancel-extras").retry(PATIENT).run(() -> extras.cancel(trip)));
-      List<String> booked =
-          ctx.parallel(
-              "extras",
-              trip.extras(),
-              (branch, extra) -> branch.step("book", String.class, () -> extras.book(extra)));
-
-      String payment = ctx.step("pay", String.class, () -> cards.book(trip));
-      return "%s, %s, %s, %s".formatted(flight, hotel, booked, payment);
-    } catch (WorkFailedException failed) { // a step, a child or a branch
-      for (Runnable each : undo) { // the last one first
-        try {
-          each.run();
-        } catch (WorkFailedException stays) {
-          failed.addSuppressed(stays); // it does not keep the others from being undone
-        }
-      }
-      throw failed; // the run ends as FAILED, with the error of what failed
-    }
-  }
-
-  static final Retry PATIENT = Retry.exponential(20).max(Duration.ofMinutes(5));
-
-  // end
-
-  static String bookHotel(WorkflowContext ctx, Trip trip) {
-    return ctx.step("book", String.class, () -> hotels.book(trip));
-  }
-
-  @ParameterizedTest
-  @CsvSource({
-    "card, step, 'book flight,book hotel,book extra,cancel extra,cancel hotel,cancel flight'",
-    "hotel, child, 'book flight,cancel flight'",
-    "museum, branch, 'book flight,book hotel,cancel extra,cancel hotel,cancel flight'"
-  })
-  void a_saga_compensates_when_a_step_a_child_or_a_branch_fails(
-      String refused, String what, String calls, KagziEnv env) {
-    Service.refused = refused;
-    env.worker()
-        .workflow(BOOK_TRIP, FailureDocsTest::bookTrip)
-        .workflow(BOOK_HOTEL, FailureDocsTest::bookHotel)
-        .start();
-
-    RunHandle<String> run =
-        env.kagzi().workflow(BOOK_TRIP).retries(3).start(new Trip("Oslo", List.of("museum")));
-    env.advance(Duration.ofHours(1));
-
-    assertThat(run).failedWithMessage("no " + refused);
-    assertThat(Service.CALLS).as(what).containsExactly(calls.split(","));
-  }
-
-  @Test
-  void a_saga_without_failures_books_everything(KagziEnv env) {
-    env.worker()
-        .workflow(BOOK_TRIP, FailureDocsTest::bookTrip)
-        .workflow(BOOK_HOTEL, FailureDocsTest::bookHotel)
-        .start();
-
-    RunHandle<String> run =
-        env.kagzi().workflow(BOOK_TRIP).start(new Trip("Oslo", List.of("museum")));
-
-    assertThat(run).completedWith("flight, hotel, [extra], card");
   }
 
   // ---- cancel, terminate, retry, resume
