@@ -29,6 +29,7 @@ public final class JacksonCodec implements PayloadCodec {
   static final JacksonCodec DEFAULT = new JacksonCodec();
 
   private final JsonMapper mapper;
+  private final JsonMapper resultMapper;
   private final ObjectWriter plainWriter;
   private final ObjectWriter sortedWriter;
   // Cached, because resolving a type costs Jackson more than reading a small value.
@@ -51,16 +52,17 @@ public final class JacksonCodec implements PayloadCodec {
 
   private JacksonCodec(JsonMapper mapper, boolean strict) {
     this.mapper = mapper;
+    this.resultMapper = MissingPrimitives.accepted(mapper).build();
     this.inputs = new InputReader(mapper, strict);
     this.plainWriter = mapper.writer();
     this.sortedWriter =
-        plainWriter
-            .with(
-                SerializationFeature.ORDER_MAP_ENTRIES_BY_KEYS,
-                SerializationFeature.ORDER_SET_ELEMENTS)
-            .without(
-                SerializationFeature.FAIL_ON_ORDER_MAP_BY_INCOMPARABLE_KEY,
-                SerializationFeature.FAIL_ON_ORDER_SET_BY_INCOMPARABLE_ELEMENT);
+        mapper
+            .rebuild()
+            .addModule(SortedSets.module())
+            .enable(SerializationFeature.ORDER_MAP_ENTRIES_BY_KEYS)
+            .disable(SerializationFeature.FAIL_ON_ORDER_MAP_BY_INCOMPARABLE_KEY)
+            .build()
+            .writer();
   }
 
   /** Returns a copy of this codec for which an input with unknown fields blocks its run. */
@@ -138,8 +140,8 @@ public final class JacksonCodec implements PayloadCodec {
   }
 
   private ObjectReader reader(Type type) {
-    return mapper
-        .readerFor(mapper.constructType(type))
+    return resultMapper
+        .readerFor(resultMapper.constructType(type))
         .without(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
   }
 }
