@@ -43,9 +43,11 @@ final class Crashes implements ClientInterceptor {
     planned.add(step);
   }
 
-  /** Returns the steps after which a crash has not happened yet. */
-  synchronized List<String> planned() {
-    return List.copyOf(planned);
+  /** Returns the steps after which a crash has not happened yet, and plans them no more. */
+  synchronized List<String> forget() {
+    List<String> missing = List.copyOf(planned);
+    planned.clear();
+    return missing;
   }
 
   private synchronized @Nullable CutReport cut(ReportRequest report) {

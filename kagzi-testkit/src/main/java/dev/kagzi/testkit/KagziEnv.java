@@ -1,14 +1,12 @@
 package dev.kagzi.testkit;
 
-import dev.kagzi.engine.query.WaitCause;
-import dev.kagzi.engine.value.RunId;
+import dev.kagzi.embedded.EmbeddedServer;
 import dev.kagzi.postgres.SharedPostgres;
 import dev.kagzi.sdk.Kagzi;
 import dev.kagzi.sdk.Replayer;
 import dev.kagzi.sdk.RunHistory;
 import dev.kagzi.sdk.Worker;
 import dev.kagzi.sdk.WorkerBuilder;
-import dev.kagzi.server.KagziServer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -21,7 +19,8 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * A test environment in this process: a server with its own database, namespace and clock, and a
- * client. Created by {@link KagziExtension}, or by {@link #start} in other test frameworks.
+ * client. The server's libraries are hidden from the code under test. Created by {@link
+ * KagziExtension}, or by {@link #start} in other test frameworks.
  *
  * <p>The clock runs at normal speed, and {@link #advance} moves it forward. Sleeps, retry delays,
  * deadlines and leases follow it, because the server computes them with the clock of the database.
@@ -37,19 +36,20 @@ public final class KagziEnv implements AutoCloseable {
   private static final int NAMESPACE_LENGTH_MAX = 100;
 
   private final TestDatabase database;
-  private final KagziServer server;
+  private final EmbeddedServer server;
   private final Kagzi kagzi;
   private final String namespace;
   private final Executions executions = new Executions();
   private final Crashes crashes = new Crashes(this::markOffline);
 
-  private KagziEnv(TestDatabase database, KagziServer server, String namespace) {
+  private KagziEnv(
+      TestDatabase database, EmbeddedServer server, String namespace, Kagzi.Builder client) {
     this.database = database;
     this.server = server;
     this.namespace = namespace;
     this.kagzi =
-        Kagzi.builder()
-            .inProcess(server.inProcessName())
+        client
+            .address(server.address())
             .namespace(namespace)
             .workerInterceptor(executions)
             .grpcInterceptor(crashes)
@@ -63,13 +63,23 @@ public final class KagziEnv implements AutoCloseable {
    *     than {@code A-Za-z0-9_.-} become {@code _}
    */
   public static KagziEnv start(String name) {
+    return start(name, Kagzi.builder());
+  }
+
+  /**
+   * Like {@link #start(String)}, with options of {@link #kagzi}, for example a codec.
+   *
+   * @param client without address, namespace and credentials, which this method sets
+   */
+  public static KagziEnv start(String name, Kagzi.Builder client) {
     String namespace = name.replaceAll("[^A-Za-z0-9_.-]", "_");
     TestDatabase database = TestDatabase.create();
     try {
       return new KagziEnv(
           database,
-          KagziServer.start(database.serverConfig()),
-          namespace.substring(0, Math.min(namespace.length(), NAMESPACE_LENGTH_MAX)));
+          database.startServer(),
+          namespace.substring(0, Math.min(namespace.length(), NAMESPACE_LENGTH_MAX)),
+          client);
     } catch (RuntimeException e) {
       database.close();
       throw e;
@@ -91,9 +101,9 @@ public final class KagziEnv implements AutoCloseable {
     return namespace;
   }
 
-  /** Returns the server, for example to connect another client. */
-  public KagziServer server() {
-    return server;
+  /** Returns host and port of the server, to connect another client. */
+  public String address() {
+    return server.address();
   }
 
   /** Returns the time of the environment's clock. */
@@ -147,7 +157,7 @@ public final class KagziEnv implements AutoCloseable {
 
   private void move(Instant to) {
     database.moveClock(to);
-    server.engine().clockMoved();
+    server.testControls().clockMoved();
   }
 
   /**
@@ -192,10 +202,7 @@ public final class KagziEnv implements AutoCloseable {
   // A run that cannot be explained must not hide which runs are still active.
   private List<String> explain(TestDatabase.BusyRun run) {
     try {
-      RunId id = RunId.parse(run.runId()).orElseThrow();
-      return server.engine().queries().explain(run.namespace(), id).causes().stream()
-          .map(WaitCause::text)
-          .toList();
+      return server.testControls().explain(run.namespace(), run.runId());
     } catch (RuntimeException e) {
       return List.of("cannot be explained: " + e);
     }
@@ -232,10 +239,7 @@ public final class KagziEnv implements AutoCloseable {
 
   private CompletableFuture<?> markOffline(String worker) {
     database.recordLost(worker);
-    return server
-        .engine()
-        .workers()
-        .forceOffline(null, TestDatabase.workerId(worker), "test", null);
+    return server.testControls().forceWorkerOffline(worker);
   }
 
   /**
@@ -298,10 +302,21 @@ public final class KagziEnv implements AutoCloseable {
     server.close();
     database.close();
     executions.close();
-    if (!crashes.planned().isEmpty()) {
+    checkCrashes();
+  }
+
+  /**
+   * Checks that every crash of {@link #crashWorkerAfter} has happened; {@link #close} does so, too.
+   * Call it at the end of each test if several tests share an environment.
+   *
+   * @throws IllegalStateException if one has not happened; it will not happen later
+   */
+  public void checkCrashes() {
+    List<String> missing = crashes.forget();
+    if (!missing.isEmpty()) {
       throw new IllegalStateException(
           "crashWorkerAfter: %s was not executed (expected: the name or key of an executed step)"
-              .formatted(String.join(", ", crashes.planned())));
+              .formatted(String.join(", ", missing)));
     }
   }
 

@@ -41,9 +41,24 @@ public final class KagziExtension implements ParameterResolver {
   @Override
   public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
     Store store = context.getStore(STORE);
-    // JUnit closes the stored environment when the test ends.
-    return store.computeIfAbsent(
-        KagziEnv.class, key -> KagziEnv.start(name(context)), KagziEnv.class);
+    StoredEnv stored = store.get(StoredEnv.class, StoredEnv.class);
+    if (stored == null) {
+      stored = new StoredEnv(KagziEnv.start(name(context)));
+      store.put(StoredEnv.class, stored);
+    }
+    return stored.env();
+  }
+
+  /**
+   * JUnit closes it when the test ends. An {@link AutoCloseable} alone would stay open in JUnit
+   * 5.12.
+   */
+  @SuppressWarnings("deprecation")
+  private record StoredEnv(KagziEnv env) implements Store.CloseableResource {
+    @Override
+    public void close() {
+      env.close();
+    }
   }
 
   private static String name(ExtensionContext context) {

@@ -1,13 +1,8 @@
 package dev.kagzi.testkit;
 
-import dev.kagzi.engine.value.WorkerId;
+import dev.kagzi.embedded.EmbeddedServer;
 import dev.kagzi.postgres.EmbeddedPostgres;
 import dev.kagzi.postgres.SharedPostgres;
-import dev.kagzi.server.KagziServer;
-import dev.kagzi.server.ServerConfig;
-import dev.kagzi.server.config.ConfigFile;
-import dev.kagzi.server.config.ServerOption;
-import dev.kagzi.server.config.Settings;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
@@ -34,16 +29,18 @@ final class TestDatabase implements AutoCloseable {
    * Waits release their run, nothing is purged, and few threads and connections are used, so that
    * many tests can share one PostgreSQL.
    */
-  private static final Map<ServerOption, String> SETTINGS =
+  private static final Map<String, String> OPTIONS =
       Map.of(
-          ServerOption.SHORT_WAIT, "0s",
-          ServerOption.RETENTION_RUNS, "0s",
-          ServerOption.RETENTION_WORKERS, "0s",
-          ServerOption.AUTO_CREATE_NAMESPACES, "true",
-          ServerOption.JOURNAL_LANES, "1",
-          ServerOption.DISPATCH_CLAIMERS, "1",
-          ServerOption.DB_POOL_SIZE, "3",
-          ServerOption.CLOSE_TIMEOUT, "2s");
+          "short-wait", "0s",
+          "retention-runs", "0s",
+          "retention-workers", "0s",
+          "auto-create-namespaces", "true",
+          "journal-lanes", "1",
+          "dispatch-claimers", "1",
+          "db-pool-size", "3",
+          "close-timeout", "2s",
+          "migrate-on-start", "false",
+          "port", "0");
 
   // Connected workers send heartbeats in real time, so a move of the clock shifts their heartbeats
   // and leases by the same amount. One transaction, so that no chore sees a partial change.
@@ -127,7 +124,7 @@ final class TestDatabase implements AutoCloseable {
 
     private static String create() {
       String name = SharedPostgres.createDatabase();
-      KagziServer.migrate(config(name));
+      String unused = server(name).migrate();
       return name;
     }
   }
@@ -160,24 +157,21 @@ final class TestDatabase implements AutoCloseable {
     }
   }
 
-  private static ServerConfig.Builder config(String name) {
+  private static EmbeddedServer.Builder server(String name) {
     EmbeddedPostgres postgres = SharedPostgres.server();
-    return ServerConfig.builder(
-            Settings.of(new Settings.Sources(SETTINGS, Map.of(), ConfigFile.none(), Map.of())))
-        .dbUrl(postgres.jdbcUrl(name))
-        .dbUser(postgres.user())
-        .dbPassword(postgres.password())
+    EmbeddedServer.Builder server = EmbeddedServer.builder();
+    OPTIONS.forEach(server::option);
+    return server
+        .option("db-url", postgres.jdbcUrl(name))
+        .option("db-user", postgres.user())
+        .option("db-password", postgres.password())
         .unsafeDatabase()
-        .migrateOnStart(false)
-        .inProcessOnly();
+        .withoutHttp();
   }
 
-  ServerConfig serverConfig() {
-    return config(name).build();
-  }
-
-  static WorkerId workerId(String text) {
-    return WorkerId.parse(text).orElseThrow();
+  /** Starts a server on this database. */
+  EmbeddedServer startServer() {
+    return server(name).start();
   }
 
   synchronized Instant now() {

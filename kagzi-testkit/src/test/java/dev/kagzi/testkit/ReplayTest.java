@@ -390,11 +390,7 @@ class ReplayTest {
             ctx.step("pay").input(item).run(String.class, () -> executed("secret")) + item;
     RunHistory history;
     try (Kagzi kagzi =
-        Kagzi.builder()
-            .inProcess(env.server().inProcessName())
-            .namespace(env.namespace())
-            .codec(codec)
-            .connect()) {
+        Kagzi.builder().address(env.address()).namespace(env.namespace()).codec(codec).connect()) {
       kagzi.worker().workflow(ORDER, code).start();
       RunHandle<String> run = kagzi.workflow(ORDER).start("lamp");
       run.result(Duration.ofSeconds(20));

@@ -1,0 +1,13 @@
+/**
+ * A server inside an application: {@link dev.kagzi.embedded.EmbeddedServer}. The server has a class
+ * loader of its own. Its libraries, such as gRPC, Flyway, Jackson and Jetty, are inside this
+ * module's jar, and the application neither sees them nor replaces them by versions of its own. The
+ * two share the JDK and slf4j.
+ *
+ * <p>Package {@code inside} is loaded by that class loader and knows the server. Everything else
+ * here must not: types that cross the border are the JDK's and those of this package.
+ */
+@NullMarked
+package dev.kagzi.embedded;
+
+import org.jspecify.annotations.NullMarked;
