@@ -1,0 +1,45 @@
+package dev.kagzi.spring;
+
+import dev.kagzi.sdk.Kagzi;
+import dev.kagzi.sdk.KagziException;
+import dev.kagzi.sdk.PingResult;
+import dev.kagzi.sdk.Worker;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What health shows, without the types of a certain Spring Boot.
+ *
+ * @param error why the server did not answer, if it did not
+ */
+record KagziStatus(boolean up, Map<String, Object> details, @Nullable Exception error) {
+  /** A health check must not wait as long as a call may. */
+  private static final Duration TIMEOUT = Duration.ofSeconds(3);
+
+  static KagziStatus of(Kagzi kagzi, KagziWorkers workers) {
+    Map<String, Object> details = new LinkedHashMap<>();
+    Exception error = null;
+    try {
+      PingResult server = kagzi.ping(TIMEOUT);
+      details.put("server", server.address());
+      details.put("version", server.serverVersion());
+    } catch (KagziException e) {
+      error = e;
+    }
+    boolean connected = true;
+    Map<String, String> queues = new LinkedHashMap<>();
+    for (Map.Entry<String, Worker> each : workers.workers().entrySet()) {
+      Worker worker = each.getValue();
+      connected &= worker.isConnected();
+      queues.put(
+          each.getKey(),
+          "%s, %d active runs"
+              .formatted(
+                  worker.isConnected() ? "connected" : "not connected", worker.activeCount()));
+    }
+    details.put("workers", queues);
+    return new KagziStatus(error == null && connected, details, error);
+  }
+}
