@@ -1,6 +1,7 @@
 package dev.kagzi.spring;
 
 import dev.kagzi.sdk.ClientInterceptor;
+import dev.kagzi.sdk.JacksonCodec;
 import dev.kagzi.sdk.Kagzi;
 import dev.kagzi.sdk.PayloadCodec;
 import dev.kagzi.sdk.WorkerInterceptor;
@@ -44,7 +45,9 @@ public class KagziAutoConfiguration {
       ObjectProvider<WorkerInterceptor> workerInterceptors,
       ObjectProvider<KagziBuilderCustomizer> customizers) {
     Kagzi.Builder builder = Kagzi.builder().callTimeout(properties.callTimeout());
-    codec.ifUnique(builder::codec);
+    // A codec keeps classes of the application: devtools would not get rid of those of a shared
+    // one.
+    builder.codec(codec.getIfUnique(JacksonCodec::new));
     clientInterceptors.orderedStream().forEach(builder::interceptor);
     workerInterceptors.orderedStream().forEach(builder::workerInterceptor);
     customizers.orderedStream().forEach(each -> each.customize(builder));
