@@ -12,14 +12,15 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * Every Java block in the documentation is a region of a test source file here, which the build
- * compiles and whose workflows it runs. A region begins with a line {@code // docs: failure.md} and
- * ends with {@code // end}. White space is not compared, so that documents can break lines
- * differently.
+ * Every Java block in the documentation is a region of a test source file here or in the module of
+ * Spring applications, which the build compiles and whose workflows it runs. A region begins with a
+ * line {@code // docs: failure.md} and ends with {@code // end}. White space is not compared, so
+ * that documents can break lines differently.
  */
 class DocumentedCodeTest {
   private static final Path ROOT = Path.of("..");
-  private static final Path SOURCES = Path.of("src/test/java");
+  private static final List<Path> SOURCES =
+      List.of(Path.of("src/test/java"), ROOT.resolve("compatibility/src/test/java"));
   private static final String BEGIN = "// docs: ";
   private static final String END = "// end";
 
@@ -69,13 +70,15 @@ class DocumentedCodeTest {
 
   private static List<Code> regions() throws IOException {
     List<Code> regions = new ArrayList<>();
-    try (Stream<Path> sources = Files.walk(SOURCES)) {
-      for (Path source : sources.filter(Files::isRegularFile).toList()) {
-        regions.addAll(
-            read(
-                source,
-                line -> line.startsWith(BEGIN) ? line.substring(BEGIN.length()) : null,
-                END));
+    for (Path folder : SOURCES) {
+      try (Stream<Path> sources = Files.walk(folder)) {
+        for (Path source : sources.filter(Files::isRegularFile).toList()) {
+          regions.addAll(
+              read(
+                  source,
+                  line -> line.startsWith(BEGIN) ? line.substring(BEGIN.length()) : null,
+                  END));
+        }
       }
     }
     return regions;

@@ -1,0 +1,31 @@
+package dev.kagzi.docs.shop;
+
+// docs: spring.md
+import dev.kagzi.sdk.Kagzi;
+import dev.kagzi.sdk.RunInfo;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PutMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RestController;
+
+@RestController
+public class OrderController {
+  private final Kagzi kagzi;
+
+  public OrderController(Kagzi kagzi) {
+    this.kagzi = kagzi;
+  }
+
+  @PutMapping("/orders/{id}")
+  String start(@PathVariable("id") String id, @RequestBody ProcessOrder.Order order) {
+    return kagzi.workflow(ProcessOrder.TYPE).id(id).start(order).runId();
+  }
+
+  @GetMapping("/orders/{id}")
+  String status(@PathVariable("id") String id) {
+    RunInfo run = kagzi.getByWorkflowId(id);
+    return run.status().toString();
+  }
+}
+// end
