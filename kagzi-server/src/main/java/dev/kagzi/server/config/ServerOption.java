@@ -53,6 +53,16 @@ public enum ServerOption {
       new Choice(List.of("text", "json")),
       "text",
       "The format of the log: lines of text, or one JSON object per line."),
+  DASHBOARD(new Switch(), "true", "Whether the HTTP port serves the dashboard."),
+  PUBLIC_URL(
+      new Text("URL"),
+      "",
+      "Where browsers reach the dashboard through a proxy, such as https://kagzi.example.com; empty if they reach the HTTP port itself."),
+  HTTP_HOSTS(
+      new Text("NAMES"),
+      "",
+      "Further names by which HTTP requests may reach the server, separated by commas. Addresses, localhost, host and public-url are always accepted."),
+  SESSION_TIMEOUT(new Time("1m", "30d"), "12h", "How long a login to the dashboard lasts."),
   METRICS(new Switch(), "true", "Whether the server measures itself and serves /metrics."),
   METRICS_LABELS_MAX(
       new Whole(1, 10_000),
