@@ -8,7 +8,11 @@ public enum Nav {
   NONE("", ""),
   OVERVIEW("Overview", "/"),
   RUNS("Runs", "/runs"),
-  QUEUES("Queues", "/queues");
+  SCHEDULES("Schedules", "/schedules"),
+  WORKERS("Workers", "/workers"),
+  QUEUES("Queues", "/queues"),
+  TYPES("Types", "/types"),
+  NAMESPACES("Namespaces", "/namespaces");
 
   private final String title;
   private final String path;
