@@ -10,6 +10,7 @@ import dev.kagzi.server.listen.Tls;
 import dev.kagzi.server.metrics.MetricsConfig;
 import dev.kagzi.server.trace.TraceConfig;
 import dev.kagzi.server.web.DashboardConfig;
+import dev.kagzi.server.web.overview.AttentionLimits;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.function.Consumer;
@@ -97,7 +98,12 @@ public record ServerConfig(
               settings.isOn(ServerOption.DASHBOARD),
               settings.text(ServerOption.PUBLIC_URL),
               settings.text(ServerOption.HTTP_HOSTS),
-              settings.time(ServerOption.SESSION_TIMEOUT));
+              settings.time(ServerOption.SESSION_TIMEOUT),
+              new AttentionLimits(
+                  settings.time(ServerOption.ATTENTION_QUEUE_AGE),
+                  settings.integer(ServerOption.ATTENTION_FAILURE_PERCENT),
+                  settings.integer(ServerOption.ATTENTION_FAILURES_MIN),
+                  settings.time(ServerOption.ATTENTION_DATABASE_LATENCY)));
       this.engine = EngineSettings.read(settings);
       this.traces =
           TraceConfig.read(
@@ -237,9 +243,7 @@ public record ServerConfig(
 
     /** Whether the HTTP port serves the dashboard; true by default. */
     public Builder dashboard(boolean on) {
-      this.dashboard =
-          new DashboardConfig(
-              on, dashboard.publicUrl(), dashboard.hosts(), dashboard.sessionTimeout());
+      this.dashboard = dashboard.withEnabled(on);
       return this;
     }
 

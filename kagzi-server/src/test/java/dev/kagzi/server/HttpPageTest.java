@@ -18,8 +18,7 @@ class HttpPageTest {
       URI uri = URI.create("http://127.0.0.1:" + server.server().httpPort() + "/");
 
       HttpResponse<String> page =
-          http.send(
-              HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString());
+          http.send(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString());
       HttpResponse<String> foreign =
           http.send(
               HttpRequest.newBuilder(uri).header("Origin", "http://evil.example").build(),

@@ -26,6 +26,7 @@ final class OptionSamples {
       case OTLP_ENDPOINT -> "http://localhost:4317";
       case PUBLIC_URL -> "https://other.example";
       case OTLP_HEADERS -> "authorization=other";
+      case ATTENTION_FAILURES_MIN -> "6";
       case JOURNAL_QUEUE_BYTES_MAX -> "65MiB";
       default ->
           switch (option.type()) {

@@ -63,6 +63,22 @@ public enum ServerOption {
       "",
       "Further names by which HTTP requests may reach the server, separated by commas. Addresses, localhost, host and public-url are always accepted."),
   SESSION_TIMEOUT(new Time("1m", "30d"), "12h", "How long a login to the dashboard lasts."),
+  ATTENTION_QUEUE_AGE(
+      new Time("1s", "365d"),
+      "1m",
+      "From how long a wait of its oldest due run on the dashboard says that a queue needs attention."),
+  ATTENTION_FAILURE_PERCENT(
+      new Whole(1, 100),
+      "10",
+      "From which share of failed runs in the last hour on the dashboard says that a workflow type needs attention."),
+  ATTENTION_FAILURES_MIN(
+      new Whole(1, 1_000_000),
+      "5",
+      "How many runs of a type must have failed in the last hour for attention-failure-percent to apply."),
+  ATTENTION_DATABASE_LATENCY(
+      new Time("1ms", "1h"),
+      "200ms",
+      "From how long an answer of the database takes on the dashboard says that it is slow."),
   METRICS(new Switch(), "true", "Whether the server measures itself and serves /metrics."),
   METRICS_LABELS_MAX(
       new Whole(1, 10_000),

@@ -3,12 +3,14 @@ package dev.kagzi.server.web;
 import dev.kagzi.engine.Engine;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.server.listen.ListenConfig;
+import dev.kagzi.server.web.overview.OverviewPages;
 import dev.kagzi.server.web.page.PageGroup;
 import dev.kagzi.server.web.page.PageHandler;
 import dev.kagzi.server.web.page.PageReply;
 import dev.kagzi.server.web.page.PageRequest;
 import dev.kagzi.server.web.page.PageRoutes;
 import dev.kagzi.server.web.queues.QueuePages;
+import dev.kagzi.server.web.runs.RunListPages;
 import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
 import io.javalin.http.Handler;
@@ -30,7 +32,7 @@ public final class Dashboard implements AutoCloseable {
   private final Replies replies;
   private final LiveStreams streams = new LiveStreams();
   private final InstantSource clock = InstantSource.system();
-  private final List<PageGroup> pages = List.of(new QueuePages());
+  private final List<PageGroup> pages;
 
   /**
    * Creates the dashboard of a server whose engine may not have started yet.
@@ -43,6 +45,8 @@ public final class Dashboard implements AutoCloseable {
     this.browsers = new Browsers(listen, config, version, clock);
     this.login = new Login(listen, browsers, clock);
     this.replies = new Replies(browsers, clock);
+    this.pages =
+        List.of(new OverviewPages(config.attention()), new RunListPages(), new QueuePages());
   }
 
   /** Returns whether a path needs no token. */
@@ -71,7 +75,6 @@ public final class Dashboard implements AutoCloseable {
    * @param plainStart answers callers of the start page that are no browsers
    */
   public void register(RoutesConfig routes, Handler plainStart) {
-    routes.get("/", guarded(context -> start(context, plainStart)));
     routes.get(ASSETS + "{name}", this::asset);
     routes.get(Login.PATH, guarded(context -> replies.send(context, login.show(context))));
     routes.post(Login.PATH, action(login::enter));
@@ -84,15 +87,7 @@ public final class Dashboard implements AutoCloseable {
                 context, 404, "There is no page " + Refusal.shorten(context.path()) + ".");
           }
         });
-    pages.forEach(group -> group.register(new Registration(routes)));
-  }
-
-  private void start(Context context, Handler plainStart) throws Exception {
-    if (wantsPage(context)) {
-      context.redirect("/queues");
-    } else {
-      plainStart.handle(context);
-    }
+    pages.forEach(group -> group.register(new Registration(routes, plainStart)));
   }
 
   private void asset(Context context) {
@@ -114,14 +109,22 @@ public final class Dashboard implements AutoCloseable {
 
   private final class Registration implements PageRoutes {
     private final RoutesConfig routes;
+    private final Handler plainStart;
 
-    Registration(RoutesConfig routes) {
+    Registration(RoutesConfig routes, Handler plainStart) {
       this.routes = routes;
+      this.plainStart = plainStart;
     }
 
     @Override
     public void get(String path, PageHandler page) {
-      routes.get(path, guarded(context -> replies.send(context, page.handle(request(context)))));
+      Handler shown = guarded(context -> replies.send(context, page.handle(request(context))));
+      routes.get(
+          path,
+          context -> {
+            boolean isForScripts = path.equals("/") && !wantsPage(context);
+            (isForScripts ? plainStart : shown).handle(context);
+          });
     }
 
     @Override

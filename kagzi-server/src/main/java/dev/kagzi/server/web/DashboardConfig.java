@@ -1,5 +1,6 @@
 package dev.kagzi.server.web;
 
+import dev.kagzi.server.web.overview.AttentionLimits;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.time.Duration;
@@ -15,9 +16,14 @@ import org.jspecify.annotations.Nullable;
  * @param publicUrl where browsers reach it, if not directly; null if they do
  * @param hosts further names by which browsers may reach it, in lower case
  * @param sessionTimeout how long a login lasts
+ * @param attention from when on the overview says that something needs attention
  */
 public record DashboardConfig(
-    boolean enabled, @Nullable URI publicUrl, List<String> hosts, Duration sessionTimeout) {
+    boolean enabled,
+    @Nullable URI publicUrl,
+    List<String> hosts,
+    Duration sessionTimeout,
+    AttentionLimits attention) {
 
   public DashboardConfig {
     hosts = List.copyOf(hosts);
@@ -25,8 +31,16 @@ public record DashboardConfig(
 
   /** Parses the values of the options {@code public-url} and {@code http-hosts}. */
   public static DashboardConfig read(
-      boolean enabled, String publicUrl, String hosts, Duration sessionTimeout) {
-    return new DashboardConfig(enabled, url(publicUrl), hosts(hosts), sessionTimeout);
+      boolean enabled,
+      String publicUrl,
+      String hosts,
+      Duration sessionTimeout,
+      AttentionLimits attention) {
+    return new DashboardConfig(enabled, url(publicUrl), hosts(hosts), sessionTimeout, attention);
+  }
+
+  public DashboardConfig withEnabled(boolean on) {
+    return new DashboardConfig(on, publicUrl, hosts, sessionTimeout, attention);
   }
 
   private static @Nullable URI url(String text) {

@@ -21,7 +21,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @SuppressWarnings("NullAway.Init")
 class DashboardAccessTest {
   private static final String TOKEN = "correct-horse";
-  private static final Pattern FORM_TOKEN = Pattern.compile("name=\"form_token\" value=\"([^\"]+)\"");
+  private static final Pattern FORM_TOKEN =
+      Pattern.compile("name=\"form_token\" value=\"([^\"]+)\"");
 
   private static TestServer open;
   private static TestServer guarded;
@@ -83,7 +84,9 @@ class DashboardAccessTest {
       request.append(header).append("\r\n");
     }
     try (Socket socket = new Socket("127.0.0.1", port)) {
-      socket.getOutputStream().write(request.append("\r\n").append(body).toString().getBytes(StandardCharsets.UTF_8));
+      socket
+          .getOutputStream()
+          .write(request.append("\r\n").append(body).toString().getBytes(StandardCharsets.UTF_8));
       return new Answer(new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8));
     }
   }
@@ -111,11 +114,18 @@ class DashboardAccessTest {
     assertThat(page.headers("Content-Security-Policy"))
         .singleElement()
         .asString()
-        .contains("default-src 'none'", "script-src 'self';", "style-src 'self';", "frame-ancestors 'none'")
+        .contains(
+            "default-src 'none'",
+            "script-src 'self';",
+            "style-src 'self';",
+            "frame-ancestors 'none'")
         .doesNotContain("unsafe", "*");
     assertThat(page.headers("X-Content-Type-Options")).containsExactly("nosniff");
     assertThat(page.headers("Cache-Control")).containsExactly("no-store");
-    assertThat(page.text()).doesNotContain("<style").doesNotContain(" style=").doesNotContain("onclick");
+    assertThat(page.text())
+        .doesNotContain("<style")
+        .doesNotContain(" style=")
+        .doesNotContain("onclick");
   }
 
   @ParameterizedTest
@@ -171,7 +181,8 @@ class DashboardAccessTest {
     String cookie = "Cookie: " + logIn(TOKEN).cookie();
     String token = page(guarded, "/queues", cookie).formToken();
 
-    assertThat(send(guarded, "POST /logout", "form_token=" + token, cookie).status()).isEqualTo(303);
+    assertThat(send(guarded, "POST /logout", "form_token=" + token, cookie).status())
+        .isEqualTo(303);
 
     assertThat(page(guarded, "/queues", cookie).status()).isEqualTo(302);
   }
@@ -187,7 +198,11 @@ class DashboardAccessTest {
               "form_token=" + form.formToken() + "&token=" + TOKEN + "&next=" + next,
               "Cookie: " + form.cookie());
 
-      assertThat(entered.headers("Location")).singleElement().asString().doesNotContain("evil").endsWith("/");
+      assertThat(entered.headers("Location"))
+          .singleElement()
+          .asString()
+          .doesNotContain("evil")
+          .endsWith("/");
     }
   }
 
@@ -206,7 +221,8 @@ class DashboardAccessTest {
 
       assertThat(last).isEqualTo(429);
       assertThat(send(server, "POST /login", body + TOKEN, cookie).status()).isEqualTo(429);
-      assertThat(send(server, "GET /metrics", "", "Authorization: Bearer " + TOKEN).status()).isEqualTo(200);
+      assertThat(send(server, "GET /metrics", "", "Authorization: Bearer " + TOKEN).status())
+          .isEqualTo(200);
     }
   }
 
@@ -217,7 +233,9 @@ class DashboardAccessTest {
 
     assertThat(send(open, "POST /logout", "a=b", cookie).status()).isEqualTo(403);
     assertThat(send(open, "POST /logout", "form_token=" + other, cookie).status()).isEqualTo(403);
-    assertThat(send(open, "POST /logout", "form_token=x", cookie, "Sec-Fetch-Site: cross-site").status())
+    assertThat(
+            send(open, "POST /logout", "form_token=x", cookie, "Sec-Fetch-Site: cross-site")
+                .status())
         .isEqualTo(403);
   }
 

@@ -2,6 +2,7 @@ package dev.kagzi.server.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kagzi.server.web.overview.AttentionLimits;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -13,13 +14,25 @@ class HostGuardTest {
       new HostGuard(
           "Server.internal",
           DashboardConfig.read(
-              true, "https://kagzi.example.com", "one.example, TWO.example", Duration.ofHours(1)));
+              true,
+              "https://kagzi.example.com",
+              "one.example, TWO.example",
+              Duration.ofHours(1),
+              new AttentionLimits(Duration.ofMinutes(1), 10, 5, Duration.ofMillis(200))));
 
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "localhost", "localhost:8484", "LOCALHOST:1", "127.0.0.1:8484", "10.1.2.3", "[::1]:8484",
-        "server.internal:8484", "kagzi.example.com", "one.example:1", "two.example"
+        "localhost",
+        "localhost:8484",
+        "LOCALHOST:1",
+        "127.0.0.1:8484",
+        "10.1.2.3",
+        "[::1]:8484",
+        "server.internal:8484",
+        "kagzi.example.com",
+        "one.example:1",
+        "two.example"
       })
   void names_of_the_server_and_addresses_are_accepted(String host) {
     assertThat(guard.refuseHost(host)).isEmpty();
@@ -32,7 +45,8 @@ class HostGuardTest {
         "evil.example:8484", "localhost@evil.example", "[::1].evil.example", "one.example.", "a b"
       })
   void other_names_are_refused(String host) {
-    assertThat(guard.refuseHost(host)).hasValueSatisfying(why -> assertThat(why).startsWith("host:"));
+    assertThat(guard.refuseHost(host))
+        .hasValueSatisfying(why -> assertThat(why).startsWith("host:"));
   }
 
   @ParameterizedTest

@@ -23,7 +23,8 @@ class SessionsTest {
   void every_server_with_the_token_accepts_a_session_until_it_expires() {
     String cookie = sessions.create(true);
 
-    assertThat(sessions("secret").find(cookie)).hasValueSatisfying(s -> assertThat(s.isLoggedIn()).isTrue());
+    assertThat(sessions("secret").find(cookie))
+        .hasValueSatisfying(s -> assertThat(s.isLoggedIn()).isTrue());
     assertThat(sessions("secret").cookieName()).isEqualTo(sessions.cookieName());
 
     now.set(now.get().plus(HOUR));
@@ -60,7 +61,9 @@ class SessionsTest {
 
   @Test
   void the_cookie_contains_neither_the_token_nor_its_digest() {
-    assertThat(sessions.create(true)).doesNotContain("secret").matches("[-_A-Za-z0-9]+\\.[-_A-Za-z0-9]+");
+    assertThat(sessions.create(true))
+        .doesNotContain("secret")
+        .matches("[-_A-Za-z0-9]+\\.[-_A-Za-z0-9]+");
     assertThat(sessions.create(true)).isNotEqualTo(sessions.create(true));
   }
 

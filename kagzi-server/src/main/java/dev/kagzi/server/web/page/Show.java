@@ -66,6 +66,11 @@ public final class Show {
     return String.format(Locale.ROOT, "%,d", number);
   }
 
+  /** Returns a share of 100: "12 %", or "0.4 %" if it is small. */
+  public static String percent(double percent) {
+    return String.format(Locale.ROOT, percent < 1 && percent > 0 ? "%.1f %%" : "%.0f %%", percent);
+  }
+
   public static String bytes(long bytes) {
     if (bytes < KIB) {
       return bytes + " B";
