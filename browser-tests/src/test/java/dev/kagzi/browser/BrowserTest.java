@@ -9,14 +9,18 @@ import com.microsoft.playwright.Page;
 import dev.kagzi.postgres.EmbeddedPostgres;
 import dev.kagzi.postgres.SharedPostgres;
 import dev.kagzi.sdk.Kagzi;
+import dev.kagzi.sdk.RunHandle;
+import dev.kagzi.sdk.RunStatus;
 import dev.kagzi.server.KagziServer;
 import dev.kagzi.server.ServerConfig;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.function.UnaryOperator;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -27,6 +31,7 @@ import org.junit.jupiter.api.BeforeAll;
  */
 @SuppressWarnings("NullAway.Init")
 abstract class BrowserTest {
+  static final Duration SOON = Duration.ofSeconds(30);
   private static final Set<String> FAULTS = Set.of("serious", "critical");
 
   private static Chromium chromium;
@@ -78,6 +83,11 @@ abstract class BrowserTest {
     assertThat(errors).isEmpty();
   }
 
+  /** Waits until a run has a status. */
+  static void await(RunHandle<?> run, RunStatus status) {
+    Awaitility.await().atMost(SOON).until(() -> run.status() == status);
+  }
+
   static String url(String path) {
     return url(server, path);
   }
@@ -121,6 +131,11 @@ abstract class BrowserTest {
     errors.clear();
   }
 
+  /** Forgets errors that may or may not have been logged. */
+  void forgetErrors() {
+    errors.clear();
+  }
+
   /**
    * Asserts that the page has no serious accessibility fault and is not wider than the window, and
    * stores a screenshot of it in {@code target/screenshots}.
@@ -138,7 +153,8 @@ abstract class BrowserTest {
                 .toList();
     assertThat(faults).as(name + " " + look).isEmpty();
     Object overflow =
-        page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+        page.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth");
     assertThat(((Number) overflow).intValue()).as(name + " is too wide").isLessThanOrEqualTo(0);
   }
 

@@ -38,13 +38,11 @@ final class Chromium implements AutoCloseable {
   private Chromium(Path program) {
     playwright =
         Playwright.create(
-            new Playwright.CreateOptions()
-                .setEnv(Map.of("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1")));
+            new Playwright.CreateOptions().setEnv(Map.of("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1")));
     browser =
         playwright
             .chromium()
-            .launch(
-                new BrowserType.LaunchOptions().setExecutablePath(program).setArgs(ARGUMENTS));
+            .launch(new BrowserType.LaunchOptions().setExecutablePath(program).setArgs(ARGUMENTS));
   }
 
   static Chromium open() {

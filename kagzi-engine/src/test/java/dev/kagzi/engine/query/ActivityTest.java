@@ -74,7 +74,7 @@ class ActivityTest {
           """
           INSERT INTO kagzi.run_rates
                  (namespace, minute, workflow_type, started, completed, failed, cancelled)
-          SELECT 'default', kagzi.clock() - i * interval '30 minutes', 'old', 1, 1, 0, 0
+          SELECT 'default', date_trunc('minute', kagzi.clock()) - i * interval '30 minutes', 'old', 1, 1, 0, 0
             FROM generate_series(1, 10) i
           """);
       for (int i = 0; i < 4; i++) {
@@ -84,9 +84,16 @@ class ActivityTest {
 
       assertThat(activity(engine).minutes().stream().mapToLong(Minute::started).sum())
           .isEqualTo(4 + 1);
-      assertThat(database.<Integer>run(session -> RunCounts.deleteOldRates(session, 100)))
-          .isEqualTo(5);
-      assertThat(database.<Integer>run(session -> RunCounts.deleteOldRates(session, 100))).isZero();
+      // The purge of the engine may have deleted them before.
+      database.run(session -> RunCounts.deleteOldRates(session, 100));
+      long left =
+          database.run(
+              session ->
+                  session
+                      .query("SELECT count(*) AS n FROM kagzi.run_rates WHERE workflow_type = 'old'")
+                      .first(row -> row.bigint("n"))
+                      .orElseThrow());
+      assertThat(left).isEqualTo(5);
     }
   }
 

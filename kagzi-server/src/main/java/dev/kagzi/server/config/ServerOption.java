@@ -66,11 +66,11 @@ public enum ServerOption {
   ATTENTION_QUEUE_AGE(
       new Time("1s", "365d"),
       "1m",
-      "From how long a wait of its oldest due run on the dashboard says that a queue needs attention."),
+      "On the dashboard, a queue needs attention if its oldest due run waits at least this long."),
   ATTENTION_FAILURE_PERCENT(
       new Whole(1, 100),
       "10",
-      "From which share of failed runs in the last hour on the dashboard says that a workflow type needs attention."),
+      "On the dashboard, a workflow type needs attention if at least this share of its runs failed in the last hour."),
   ATTENTION_FAILURES_MIN(
       new Whole(1, 1_000_000),
       "5",
@@ -78,7 +78,7 @@ public enum ServerOption {
   ATTENTION_DATABASE_LATENCY(
       new Time("1ms", "1h"),
       "200ms",
-      "From how long an answer of the database takes on the dashboard says that it is slow."),
+      "On the dashboard, the database needs attention if it takes at least this long to answer."),
   METRICS(new Switch(), "true", "Whether the server measures itself and serves /metrics."),
   METRICS_LABELS_MAX(
       new Whole(1, 10_000),

@@ -3,7 +3,6 @@ package dev.kagzi.server.web;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import org.jspecify.annotations.Nullable;
 
 /** Server-sent events on one connection; its headers are sent with the first of them. */
 final class EventStream implements LiveStreams.Receiver {
@@ -37,9 +36,5 @@ final class EventStream implements LiveStreams.Receiver {
     }
     response.getOutputStream().write(text.getBytes(StandardCharsets.UTF_8));
     response.flushBuffer();
-  }
-
-  static boolean isGone(@Nullable Throwable e) {
-    return e instanceof IOException;
   }
 }

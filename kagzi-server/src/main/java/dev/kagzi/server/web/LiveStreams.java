@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
@@ -190,18 +189,5 @@ final class LiveStreams implements AutoCloseable {
     } finally {
       lock.unlock();
     }
-  }
-
-  int streams() {
-    lock.lock();
-    try {
-      return streams;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  static long intervalMs() {
-    return TimeUnit.NANOSECONDS.toMillis(INTERVAL.toNanos());
   }
 }

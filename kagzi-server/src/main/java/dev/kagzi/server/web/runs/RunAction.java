@@ -59,7 +59,7 @@ public enum RunAction {
   public String explanation() {
     return switch (this) {
       case CANCEL ->
-          "A cancelled run ends as CANCELLED. Its worker stops it, and its children are cancelled too.";
+          "A cancelled run ends as CANCELLED. Its worker stops it, and its children are cancelled too, unless they are detached.";
       case TERMINATE ->
           "A terminated run ends as FAILED at once. Its failure handler is not started.";
       case RETRY -> "A retry starts a new run with the same input. The old run stays as it is.";
