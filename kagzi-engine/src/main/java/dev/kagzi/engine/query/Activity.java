@@ -5,9 +5,10 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * What happened in a namespace in the last hour, and what happens next. The numbers of the current
- * minute are some seconds late.
+ * What happens in a namespace now, what happened in the last hour, and what happens next. The
+ * numbers of the current minute are some seconds late.
  *
+ * @param queues those with the most pending runs; the number is limited
  * @param minutes of the last hour, oldest first, all of them
  * @param types of runs that started or ended in the last hour, most failures first; the number is
  *     limited
@@ -17,6 +18,8 @@ import java.util.List;
  * @param nextSchedules the schedules that fire next, soonest first; the number is limited
  */
 public record Activity(
+    Stats stats,
+    List<QueueView> queues,
     List<Minute> minutes,
     List<TypeRate> types,
     RunCount blocked,
@@ -25,6 +28,7 @@ public record Activity(
     List<DueSchedule> nextSchedules) {
 
   static final int MINUTES = 60;
+  static final int QUEUES_MAX = 20;
   static final int TYPES_MAX = 20;
   static final int SCHEDULES_MAX = 8;
 
@@ -52,6 +56,7 @@ public record Activity(
   public record DueSchedule(RunId id, String name, String type, Instant nextFireAt) {}
 
   public Activity {
+    queues = List.copyOf(queues);
     minutes = List.copyOf(minutes);
     types = List.copyOf(types);
     nextSchedules = List.copyOf(nextSchedules);

@@ -14,8 +14,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Reads what happened in the last hour from {@code run_rates}. Of the runs, only a limited number
- * of blocked ones and of schedules is read, each by its own index.
+ * Reads the numbers of runs from {@code run_counts}, and what happened in the last hour from {@code
+ * run_rates}. Of the runs, only a limited number of due and blocked ones and of schedules is read,
+ * each by its own index.
  */
 final class ActivityQueries {
   private static final String MINUTES =
@@ -73,7 +74,15 @@ final class ActivityQueries {
             .on(session)
             .first(row -> new long[] {row.bigint("slots"), row.bigint("slots_free")})
             .orElseThrow();
-    return new Activity(minutes(), types(), blocked(), slots[0], slots[1], schedules());
+    return new Activity(
+        new StatsQueries(session).stats(namespace),
+        new QueueQueries(session, namespace).longest(Activity.QUEUES_MAX),
+        minutes(),
+        types(),
+        blocked(),
+        slots[0],
+        slots[1],
+        schedules());
   }
 
   private List<Minute> minutes() throws SQLException {

@@ -183,7 +183,7 @@ public final class Queries {
         });
   }
 
-  /** Returns what happened in a namespace in the last hour, and what happens next. */
+  /** Returns what happens in a namespace now, what happened in the last hour, and what is next. */
   public Activity activity(String namespace) {
     limits.checkName("namespace", namespace);
     return database.readForUser(session -> new ActivityQueries(session, namespace).read());

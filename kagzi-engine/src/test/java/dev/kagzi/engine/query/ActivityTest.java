@@ -90,7 +90,8 @@ class ActivityTest {
           database.run(
               session ->
                   session
-                      .query("SELECT count(*) AS n FROM kagzi.run_rates WHERE workflow_type = 'old'")
+                      .query(
+                          "SELECT count(*) AS n FROM kagzi.run_rates WHERE workflow_type = 'old'")
                       .first(row -> row.bigint("n"))
                       .orElseThrow());
       assertThat(left).isEqualTo(5);

@@ -29,9 +29,11 @@
     if (active) { active.focus({ preventScroll: true }); }
   }
 
+  // A browser opens six connections to a server at most, so pages that nobody sees hold none.
   function follow(target) {
-    var source = new EventSource(target.getAttribute('data-live'));
-    source.addEventListener('message', function (event) {
+    var source = null;
+
+    function show(event) {
       var selection = window.getSelection();
       if (selection && !selection.isCollapsed && target.contains(selection.anchorNode)) { return; }
       var kept = remember(target);
@@ -39,10 +41,24 @@
       if (window.htmx) { window.htmx.process(target); }
       restore(target, kept);
       say('Live');
-    });
-    source.addEventListener('trouble', function (event) { say('Not live: ' + event.data); });
-    source.addEventListener('error', function () { say('Not live: the server does not answer'); });
-    window.addEventListener('pagehide', function () { source.close(); });
+    }
+
+    function open() {
+      if (source || document.hidden) { return; }
+      source = new EventSource(target.getAttribute('data-live'));
+      source.addEventListener('message', show);
+      source.addEventListener('trouble', function (event) { say('Not live: ' + event.data); });
+      source.addEventListener('error', function () { say('Not live: the server does not answer'); });
+    }
+
+    function close() {
+      if (source) { source.close(); source = null; }
+    }
+
+    document.addEventListener('visibilitychange', function () { if (document.hidden) { close(); } else { open(); } });
+    window.addEventListener('pagehide', close);
+    window.addEventListener('pageshow', open);
+    open();
   }
 
   document.querySelectorAll('[data-live]').forEach(follow);

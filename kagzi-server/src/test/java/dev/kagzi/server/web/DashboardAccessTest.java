@@ -1,12 +1,16 @@
 package dev.kagzi.server.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeout;
 
 import dev.kagzi.postgres.SharedPostgres;
 import dev.kagzi.server.TestServer;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -247,5 +251,24 @@ class DashboardAccessTest {
     assertThat(page.status()).isIn(400, 404);
     assertThat(namespace.status()).isEqualTo(404);
     assertThat(namespace.text()).contains("&lt;script").doesNotContain("<script>");
+  }
+
+  @Test
+  void a_server_with_live_pages_stops_at_once() throws Exception {
+    TestServer server = TestServer.start();
+    try (Socket socket = new Socket("127.0.0.1", server.server().httpPort())) {
+      String request = "GET /live/queues HTTP/1.1\r\nHost: localhost\r\n\r\n";
+      socket.getOutputStream().write(request.getBytes(StandardCharsets.UTF_8));
+      BufferedReader lines =
+          new BufferedReader(
+              new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8));
+      assertThat(lines.readLine()).contains("200");
+      assertThat(lines.lines().filter(line -> line.startsWith("data: ")).findFirst()).isPresent();
+
+      assertTimeout(Duration.ofSeconds(5), server::close);
+
+      socket.setSoTimeout(5_000);
+      assertThat(lines.lines().count()).isNotNegative();
+    }
   }
 }

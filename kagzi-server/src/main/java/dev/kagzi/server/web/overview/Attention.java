@@ -2,7 +2,6 @@ package dev.kagzi.server.web.overview;
 
 import dev.kagzi.engine.query.Activity;
 import dev.kagzi.engine.query.Health;
-import dev.kagzi.engine.query.Overview;
 import dev.kagzi.engine.query.QueueView;
 import dev.kagzi.server.web.page.Links;
 import dev.kagzi.server.web.page.Show;
@@ -21,10 +20,10 @@ public record Attention(String text, String href) {
 
   /** Returns everything that needs attention, the most urgent first. */
   static List<Attention> find(
-      Overview overview, Activity activity, Health health, AttentionLimits limits, Links links) {
+      Activity activity, Health health, AttentionLimits limits, Links links) {
     List<Attention> found = new ArrayList<>();
     database(found, health, limits);
-    overview.queues().forEach(queue -> queue(found, queue, limits, links));
+    activity.queues().forEach(queue -> queue(found, queue, limits, links));
     blocked(found, activity, links);
     activity.types().forEach(type -> type(found, type, limits, links));
     health.workers().stream()

@@ -2,7 +2,6 @@ package dev.kagzi.server.web.overview;
 
 import dev.kagzi.engine.query.Activity;
 import dev.kagzi.engine.query.Health;
-import dev.kagzi.engine.query.Overview;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.server.web.page.Links;
 import dev.kagzi.server.web.page.Nav;
@@ -33,7 +32,6 @@ public final class OverviewPages implements PageGroup {
 
   /** What the page shows. */
   public record Model(
-      Overview overview,
       Activity activity,
       Health health,
       RateChart chart,
@@ -61,15 +59,13 @@ public final class OverviewPages implements PageGroup {
 
   private Model model(PageRequest request) {
     String namespace = request.namespace();
-    Overview overview = request.engine().queries().overview(namespace);
     Activity activity = request.engine().queries().activity(namespace);
     Health health = request.engine().queries().health(namespace);
     return new Model(
-        overview,
         activity,
         health,
         RateChart.of(activity),
-        Attention.find(overview, activity, health, limits, request.links()),
+        Attention.find(activity, health, limits, request.links()),
         request.links(),
         request.now());
   }
