@@ -26,6 +26,7 @@ final class Assets {
 
   private final Map<String, Asset> loaded = new ConcurrentHashMap<>();
 
+  @SuppressWarnings("ArrayRecordComponent") // Never compared, and never changed.
   record Asset(String contentType, String hash, byte[] content) {}
 
   Optional<Asset> find(String name) {

@@ -16,6 +16,7 @@ public sealed interface PageReply {
   record Redirect(String href, Flash flash) implements PageReply {}
 
   /** A file that the browser stores. */
+  @SuppressWarnings("ArrayRecordComponent") // Never compared, and never changed.
   record Download(String fileName, String contentType, byte[] content) implements PageReply {}
 
   int OK = 200;
