@@ -31,8 +31,8 @@ final class ChildProcess implements AutoCloseable {
   }
 
   /**
-   * Starts the program with the Java of this process and the options that the launcher gives to
-   * servers. {@code KAGZI_SERVER_JAVA_OPTS} adds others, for example to record a profile.
+   * Starts the program with the Java of this process and options that silence warnings and logs of
+   * the JVM. {@code KAGZI_SERVER_JAVA_OPTS} adds others, for example to record a profile.
    *
    * @param name the name in error messages
    * @param environment kept out of the command line, which every user of the machine can read

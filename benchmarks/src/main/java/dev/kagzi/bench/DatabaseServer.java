@@ -187,7 +187,7 @@ final class DatabaseServer implements AutoCloseable {
     }
   }
 
-  /** The process of one of its sessions; on this machine it leads to PostgreSQL's main process. */
+  /** Returns the process id of this connection's backend, whose parent is the postmaster. */
   long sessionPid() {
     try {
       return Long.parseLong(text("SELECT pg_backend_pid()::text"));

@@ -5,6 +5,7 @@ import dev.kagzi.sdk.Worker;
 import dev.kagzi.sdk.WorkflowContext;
 import dev.kagzi.sdk.WorkflowType;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +21,8 @@ final class KagziContender implements Contender {
   private static final int DEFAULT_SLOTS = 100;
   private static final Duration REGISTER_MAX = Duration.ofSeconds(30);
 
+  private final String name;
+  private final Runnable afterClose;
   private final BenchDatabase database;
   private final Progress progress;
   private final MeasuredServer server;
@@ -30,10 +33,27 @@ final class KagziContender implements Contender {
 
   /** Connects to the server, which the caller closes after this. */
   KagziContender(BenchDatabase database, Progress progress, MeasuredServer server) {
+    this(database, progress, server, server.system(), () -> {});
+  }
+
+  private KagziContender(
+      BenchDatabase database,
+      Progress progress,
+      MeasuredServer server,
+      String name,
+      Runnable afterClose) {
+    this.name = name;
+    this.afterClose = afterClose;
     this.database = database;
     this.progress = progress;
     this.server = server;
     this.kagzi = server.client().grpcInterceptor(requests).connect();
+  }
+
+  /** Starts a server without metrics, which is closed with this. */
+  static KagziContender withoutTelemetry(BenchDatabase database, Progress progress) {
+    ServerProcess server = ServerProcess.start(database, Map.of("KAGZI_METRICS", "false"));
+    return new KagziContender(database, progress, server, "plain", server::close);
   }
 
   MeasuredServer server() {
@@ -46,7 +66,7 @@ final class KagziContender implements Contender {
 
   @Override
   public String name() {
-    return server.system();
+    return name;
   }
 
   @Override
@@ -132,5 +152,6 @@ final class KagziContender implements Contender {
   @Override
   public void close() {
     kagzi.close();
+    afterClose.run();
   }
 }

@@ -42,7 +42,9 @@ public final class Main implements Callable<Integer> {
 
   /** The systems that Kagzi can be compared with. */
   enum Peer {
-    DBOS
+    DBOS,
+    /** Kagzi itself without metrics and traces. */
+    TELEMETRY
   }
 
   @Spec private CommandSpec spec = CommandSpec.create();
@@ -93,7 +95,8 @@ public final class Main implements Callable<Integer> {
       paramLabel = "PEER",
       description =
           "dbos: measures DBOS Transact Java in turn, medians of three. With --latency, W0 and W5"
-              + " have a target for the ratio of p50: at most 1.5 and 0.8, with --embedded 1.0.")
+              + " have a target for the ratio of p50: at most 1.5 and 0.8, with --embedded 1.0."
+              + " telemetry: measures Kagzi with metrics and traces on and off in turn.")
   private @Nullable Peer peer;
 
   @Option(names = "--json", description = "One JSON object per scenario, each on one line.")
@@ -135,6 +138,9 @@ public final class Main implements Callable<Integer> {
     if (embedded && !latency) {
       throw refused("--embedded: without --latency (expected: --latency --embedded)");
     }
+    if (embedded && peer == Peer.TELEMETRY) {
+      throw refused("--compare: telemetry (expected: dbos with --embedded)");
+    }
     for (Scenario scenario : scenarios) {
       if (Scenario.WITHOUT_RUNS.contains(scenario)) {
         if (peer != null) {
@@ -151,8 +157,7 @@ public final class Main implements Callable<Integer> {
     try (DatabaseServer server =
             dbUrl == null ? DatabaseServer.embedded() : DatabaseServer.at(dbUrl);
         BenchDatabase database = server.createDatabase();
-        MeasuredServer measured =
-            embedded ? EmbeddedServer.start(database) : ServerProcess.start(database);
+        MeasuredServer measured = startServer(database);
         KagziContender kagzi = new KagziContender(database, progress, measured)) {
       if (peer == null) {
         measure(kagzi, report, progress);
@@ -161,6 +166,13 @@ public final class Main implements Callable<Integer> {
       }
     }
     return CommandLine.ExitCode.OK;
+  }
+
+  private MeasuredServer startServer(BenchDatabase database) {
+    if (peer == Peer.TELEMETRY) {
+      return ObservedServer.start(database);
+    }
+    return embedded ? EmbeddedServer.start(database) : ServerProcess.start(database);
   }
 
   private void checkPositive(String name, @Nullable Integer value) {
@@ -199,24 +211,33 @@ public final class Main implements Callable<Integer> {
   /** The two take turns, so that changes of the machine's load affect both. */
   private void compare(KagziContender kagzi, Report report, Progress progress) {
     try (BenchDatabase database = kagzi.database().server().createDatabase();
-        DbosContender dbos = DbosContender.start(database, progress)) {
+        Contender other = startPeer(database, progress)) {
       for (Scenario scenario : scenarios()) {
         Procedure ours = new Procedure(kagzi, scenario, progress);
         ours.prepare(candidates(), runs);
-        Procedure theirs = new Procedure(dbos, scenario, progress);
-        theirs.prepare(List.of(latency ? 1 : DBOS_IN_FLIGHT), runs);
+        Procedure theirs = new Procedure(other, scenario, progress);
+        theirs.prepare(
+            peer == Peer.DBOS && !latency ? List.of(DBOS_IN_FLIGHT) : candidates(), runs);
         List<Figures> kagziFigures = new ArrayList<>();
-        List<Figures> dbosFigures = new ArrayList<>();
+        List<Figures> otherFigures = new ArrayList<>();
         for (int i = 0; i < COMPARED_REPETITIONS; i++) {
           kagziFigures.add(ours.measure());
-          dbosFigures.add(theirs.measure());
+          otherFigures.add(theirs.measure());
         }
         report.print(
             Figures.median(kagziFigures),
-            Figures.median(dbosFigures),
-            latency ? scenario.latencyRatioMax(embedded) : OptionalDouble.empty());
+            Figures.median(otherFigures),
+            latency && peer == Peer.DBOS
+                ? scenario.latencyRatioMax(embedded)
+                : OptionalDouble.empty());
       }
     }
+  }
+
+  private Contender startPeer(BenchDatabase database, Progress progress) {
+    return peer == Peer.TELEMETRY
+        ? KagziContender.withoutTelemetry(database, progress)
+        : DbosContender.start(database, progress);
   }
 
   private Set<Scenario> scenarios() {

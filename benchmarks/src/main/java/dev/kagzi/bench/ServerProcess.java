@@ -3,6 +3,8 @@ package dev.kagzi.bench;
 import dev.kagzi.sdk.Kagzi;
 import io.grpc.ManagedChannel;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import java.util.HashMap;
+import java.util.Map;
 
 /** A server in a process of its own, reached over gRPC. */
 final class ServerProcess implements MeasuredServer {
@@ -17,12 +19,23 @@ final class ServerProcess implements MeasuredServer {
   }
 
   static ServerProcess start(BenchDatabase database) {
+    return start(database, Map.of());
+  }
+
+  /**
+   * Starts the server.
+   *
+   * @param settings environment variables of the server
+   */
+  static ServerProcess start(BenchDatabase database, Map<String, String> settings) {
+    Map<String, String> environment = new HashMap<>(database.environment());
+    environment.putAll(settings);
     ChildProcess process =
         ChildProcess.start(
             "the server",
             System.getProperty("java.class.path"),
             ServerMain.class.getName(),
-            database.environment());
+            environment);
     try {
       String[] ports = process.read().split(" ", 2);
       return new ServerProcess(process, Integer.parseInt(ports[0]), Integer.parseInt(ports[1]));

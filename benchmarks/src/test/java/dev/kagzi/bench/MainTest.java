@@ -155,6 +155,8 @@ class MainTest {
     "--runs=0, --runs: 0 (expected: >= 1)",
     "--embedded, --embedded: without --latency (expected: --latency --embedded)",
     "--latency --in-flight=2, --in-flight: 2 (expected: none with --latency)",
+    "--compare=telemetry --latency --embedded,"
+        + " --compare: telemetry (expected: dbos with --embedded)",
     "--compare=dbos --scenario=schedules,"
         + " --scenario: SCHEDULES (expected: one that can be compared)",
     "--latency --embedded --scenario=latencies,"

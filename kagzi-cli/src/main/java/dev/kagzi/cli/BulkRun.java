@@ -1,5 +1,6 @@
 package dev.kagzi.cli;
 
+import dev.kagzi.protocol.v1.Workflow;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -17,12 +18,12 @@ import tools.jackson.databind.node.ObjectNode;
  * under way, with a summary of what was done until then.
  */
 final class BulkRun {
-  private static final long STOP_SECONDS_MAX = 20;
+  private static final long STOP_SECONDS_MAX = 40;
   private static final int REASONS_SHOWN_MAX = 20;
 
-  private final List<String> runs;
+  private final List<Workflow> runs;
   private final Semaphore places;
-  private final Function<String, RunAction.Outcome> action;
+  private final Function<Workflow, RunAction.Outcome> action;
   private final CountDownLatch ended = new CountDownLatch(1);
   private final Map<String, Reason> reasons = new TreeMap<>();
   private volatile boolean stopped;
@@ -38,7 +39,7 @@ final class BulkRun {
   }
 
   /** {@code action} may throw {@link CliException}; it is called by several threads. */
-  BulkRun(List<String> runs, int concurrency, Function<String, RunAction.Outcome> action) {
+  BulkRun(List<Workflow> runs, int concurrency, Function<Workflow, RunAction.Outcome> action) {
     this.runs = runs;
     this.places = new Semaphore(concurrency);
     this.action = action;
@@ -47,7 +48,7 @@ final class BulkRun {
   int run(Output output) {
     Thread stop = new Thread(this::stop);
     Runtime.getRuntime().addShutdownHook(stop);
-    ProgressBar bar = new ProgressBar(output.err(), Terminal.isPresent(), runs.size());
+    ProgressBar bar = new ProgressBar(output.err(), Terminal.has(Terminal.Stream.ERR), runs.size());
     try (ExecutorService calls = Executors.newVirtualThreadPerTaskExecutor()) {
       submitAll(calls, bar);
     }
@@ -55,11 +56,12 @@ final class BulkRun {
     print(output);
     ended.countDown();
     removeHook(stop);
-    return failed == 0 && done() == runs.size() ? ExitCode.DONE : ExitCode.PARTIAL;
+    // If it was stopped, the JVM ends already, with the exit code of the signal.
+    return failed == 0 ? ExitCode.DONE : ExitCode.PARTIAL;
   }
 
   private void submitAll(ExecutorService calls, ProgressBar bar) {
-    for (String run : runs) {
+    for (Workflow run : runs) {
       places.acquireUninterruptibly();
       if (stopped) {
         places.release();
@@ -77,16 +79,15 @@ final class BulkRun {
     }
   }
 
-  private void change(String run) {
+  private void change(Workflow run) {
     try {
       RunAction.Outcome outcome = action.apply(run);
-      if (outcome.done()) {
-        count(run, true, "");
-      } else {
-        count(run, false, outcome.text());
-      }
+      count(run.getRunId(), outcome.done(), outcome.text());
     } catch (CliException e) {
-      countFailure(run, String.valueOf(e.getMessage()));
+      countFailure(run.getRunId(), String.valueOf(e.getMessage()));
+    } catch (RuntimeException bug) {
+      // Otherwise the run would be missing in the summary.
+      countFailure(run.getRunId(), bug.toString());
     }
   }
 
@@ -155,7 +156,7 @@ final class BulkRun {
   private String text(int remaining) {
     StringBuilder text = new StringBuilder();
     if (remaining > 0) {
-      text.append("stopped after %d of %d runs\n".formatted(done(), runs.size()));
+      text.append("stopped after %d of %s\n".formatted(done(), Plural.of(runs.size(), "run")));
     }
     text.append(
         "%d succeeded, %d not applicable, %d failed\n".formatted(succeeded, notApplicable, failed));

@@ -79,7 +79,7 @@ final class CommandTree {
               WorkerCommand.Drain.class,
               WorkerCommand.ForceOffline.class),
           QueueCommand.class,
-          List.of(QueueCommand.All.class));
+          List.of(QueueCommand.All.class, QueueCommand.Depth.class));
 
   private static final Set<String> HELP = Set.of("-h", "--help");
 

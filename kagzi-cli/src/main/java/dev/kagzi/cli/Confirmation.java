@@ -32,7 +32,7 @@ final class Confirmation {
     if (yes) {
       return true;
     }
-    if (!Terminal.isPresent()) {
+    if (!Terminal.has(Terminal.Stream.IN, Terminal.Stream.ERR)) {
       throw new ParameterException(
           command.commandLine(),
           "%s No terminal to ask on (expected: --yes)".formatted(PlainLine.brief(question)));

@@ -1,7 +1,6 @@
 package dev.kagzi.cli;
 
 import dev.kagzi.protocol.v1.DiagnoseRequest;
-import dev.kagzi.protocol.v1.DiagnoseResponse;
 import dev.kagzi.protocol.v1.Finding;
 import dev.kagzi.protocol.v1.FindingStatus;
 import dev.kagzi.protocol.v1.FoundRun;
@@ -22,7 +21,8 @@ import tools.jackson.databind.node.ObjectNode;
     },
     footer = {
       "",
-      "Exit code: 0 all ok, 4 no server answered, 6 only warnings, 7 at least one failure.",
+      "Exit code: 0 all ok, 6 only warnings, 7 at least one failure. Nothing was checked: 4 no",
+      "server answered, 1 the server refused, for example because of a wrong token.",
       "",
       "Example:",
       "  kagzi doctor --address db-host:50051 || echo \"see kagzi doctor\""
@@ -31,33 +31,45 @@ final class DoctorCommand extends RemoteCommand {
   private static final long SECONDS_MAX = 60;
   private static final String UNPACKAGED = "unpackaged";
 
+  /** The server's error code; docs/errors.md has all. */
+  private static final String DATABASE_AWAY = "UNAVAILABLE";
+
   @Override
   int run(RemoteServer server, Output output) {
     List<Finding> findings = new ArrayList<>();
-    try {
-      findings.add(version(server));
-      DiagnoseResponse response =
-          server.call(
-              () ->
-                  server
-                      .admin()
-                      .withDeadlineAfter(SECONDS_MAX, TimeUnit.SECONDS)
-                      .diagnose(DiagnoseRequest.getDefaultInstance()));
-      findings.addAll(response.getFindingsList());
-    } catch (CliException failed) {
-      findings.add(
-          finding("SERVER", FindingStatus.FINDING_STATUS_FAILURE, failed.getMessage())
-              .setAdvice("start the server or its database, or correct --address and the token")
-              .build());
-      print(output, findings);
-      return failed.exitCode();
-    }
+    findings.add(version(server));
+    findings.addAll(diagnose(server));
     print(output, findings);
     return switch (worst(findings)) {
       case FINDING_STATUS_FAILURE -> ExitCode.FAILURES;
       case FINDING_STATUS_WARNING -> ExitCode.WARNINGS;
       default -> ExitCode.DONE;
     };
+  }
+
+  /**
+   * A server that cannot reach its database is a finding. If the server does not answer or refuses
+   * the call, nothing was checked, and the command fails like any other.
+   */
+  private static List<Finding> diagnose(RemoteServer server) {
+    try {
+      return server
+          .call(
+              () ->
+                  server
+                      .admin()
+                      .withDeadlineAfter(SECONDS_MAX, TimeUnit.SECONDS)
+                      .diagnose(DiagnoseRequest.getDefaultInstance()))
+          .getFindingsList();
+    } catch (CliException failed) {
+      if (!RemoteServer.errorCode(failed).equals(DATABASE_AWAY)) {
+        throw failed;
+      }
+      return List.of(
+          finding("SERVER", FindingStatus.FINDING_STATUS_FAILURE, failed.getMessage())
+              .setAdvice("start PostgreSQL, or see why it does not answer; the server reconnects")
+              .build());
+    }
   }
 
   private static Finding version(RemoteServer server) {
@@ -110,11 +122,11 @@ final class DoctorCommand extends RemoteCommand {
       finding.getRunsList().forEach(run -> table.row("", "", line(run)));
     }
     return table.text("")
-        + "%d ok, %d warnings, %d failures\n"
+        + "%d ok, %s, %s\n"
             .formatted(
                 count(findings, FindingStatus.FINDING_STATUS_OK),
-                count(findings, FindingStatus.FINDING_STATUS_WARNING),
-                count(findings, FindingStatus.FINDING_STATUS_FAILURE));
+                Plural.of(count(findings, FindingStatus.FINDING_STATUS_WARNING), "warning"),
+                Plural.of(count(findings, FindingStatus.FINDING_STATUS_FAILURE), "failure"));
   }
 
   private static String line(FoundRun run) {

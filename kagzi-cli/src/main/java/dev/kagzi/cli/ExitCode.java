@@ -1,6 +1,9 @@
 package dev.kagzi.cli;
 
-/** Exit codes of commands that call a server; docs/reference.md lists them. */
+/**
+ * Exit codes of commands that call a server; docs/reference.md lists them. A signal ends a command
+ * with the exit code of the signal: 130 after Ctrl-C, 143 after SIGTERM.
+ */
 final class ExitCode {
 
   static final int DONE = 0;
@@ -21,7 +24,7 @@ final class ExitCode {
   /** {@code doctor} has failures. */
   static final int FAILURES = 7;
 
-  /** A command that acts on several runs failed for some, or was stopped before the last. */
+  /** A command that acts on several runs failed for some of them. */
   static final int PARTIAL = 8;
 
   private ExitCode() {}

@@ -5,6 +5,10 @@ import dev.kagzi.server.ServerStartException;
 import dev.kagzi.server.config.DidYouMean;
 import dev.kagzi.server.config.ServerOption;
 import dev.kagzi.server.config.SettingsException;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.OutputStreamWriter;
+import java.io.PrintWriter;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -46,7 +50,14 @@ public final class Main implements Callable<Integer> {
 
   /** Runs one command and ends the JVM with its exit code. */
   public static void main(String[] args) {
-    System.exit(commandLine(CommandTree.of(args)).execute(args));
+    System.exit(commandLine(CommandTree.of(args)).setOut(standardOutput()).execute(args));
+  }
+
+  /** System.out hides errors from those who wrap it, so a closed pipe could not be recognized. */
+  private static PrintWriter standardOutput() {
+    return new PrintWriter(
+        new OutputStreamWriter(new FileOutputStream(FileDescriptor.out), System.out.charset()),
+        true);
   }
 
   static CommandLine commandLine() {

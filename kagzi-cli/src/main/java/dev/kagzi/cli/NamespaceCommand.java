@@ -7,8 +7,11 @@ import dev.kagzi.protocol.v1.GetNamespaceRequest;
 import dev.kagzi.protocol.v1.ListNamespacesRequest;
 import dev.kagzi.protocol.v1.ListNamespacesResponse;
 import dev.kagzi.protocol.v1.Namespace;
+import dev.kagzi.protocol.v1.PageRequest;
 import dev.kagzi.protocol.v1.UpdateNamespaceRequest;
 import java.time.Duration;
+import java.util.List;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -65,28 +68,31 @@ final class NamespaceCommand extends CommandGroup {
   }
 
   @Command(name = "list", description = "Lists namespaces.")
-  static final class All extends RemoteCommand {
+  static final class All extends ListCommand<Namespace> {
 
-    @Mixin private ListOptions part = new ListOptions();
-
-    @Override
-    int run(RemoteServer server, Output output) {
-      ListPart<Namespace> namespaces =
-          part.read(
-              page -> {
-                ListNamespacesRequest request =
-                    ListNamespacesRequest.newBuilder().setPage(page).build();
-                ListNamespacesResponse found =
-                    server.call(() -> server.namespaces().listNamespaces(request));
-                return ListPart.of(found.getNamespacesList(), found.getPage());
-              });
-      output.print("namespaces", namespaces, () -> table(namespaces).text(""));
-      return ExitCode.DONE;
+    All() {
+      super("namespaces");
     }
 
-    private static Table table(ListPart<Namespace> namespaces) {
+    @Override
+    Function<PageRequest, ListPart<Namespace>> pages(RemoteServer server) {
+      return page -> {
+        ListNamespacesRequest request = ListNamespacesRequest.newBuilder().setPage(page).build();
+        ListNamespacesResponse found =
+            server.call(() -> server.namespaces().listNamespaces(request));
+        return ListPart.of(found.getNamespacesList(), found.getPage());
+      };
+    }
+
+    @Override
+    void checkEmpty(RemoteServer server) {
+      // Of all namespaces: none needs to exist.
+    }
+
+    @Override
+    String text(List<Namespace> namespaces) {
       Table table = new Table().row("NAMESPACE", "ENABLED", "RETENTION", "CREATED", "DISPLAY NAME");
-      for (Namespace each : namespaces.items()) {
+      for (Namespace each : namespaces) {
         table.row(
             each.getNamespace(),
             each.getEnabled() ? "yes" : "no",
@@ -94,7 +100,7 @@ final class NamespaceCommand extends CommandGroup {
             RunText.time(each.getCreatedAt()),
             each.getDisplayName());
       }
-      return table;
+      return table.text("");
     }
   }
 

@@ -45,6 +45,11 @@ record Output(boolean isJson, boolean isOneLine, PrintWriter out, PrintWriter er
     }
   }
 
+  /** Whether the program that reads the output has ended, as {@code head} does. */
+  boolean isClosed() {
+    return out.checkError();
+  }
+
   void printNote(String line) {
     err.println("kagzi: " + PlainLine.brief(line));
     err.flush();

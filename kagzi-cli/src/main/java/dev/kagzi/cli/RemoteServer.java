@@ -7,10 +7,10 @@ import dev.kagzi.protocol.v1.AdminServiceGrpc.AdminServiceBlockingStub;
 import dev.kagzi.protocol.v1.ErrorDetail;
 import dev.kagzi.protocol.v1.GetNamespaceRequest;
 import dev.kagzi.protocol.v1.GetWorkflowByExternalIdRequest;
-import dev.kagzi.protocol.v1.GetWorkflowRequest;
 import dev.kagzi.protocol.v1.GetWorkflowScheduleRequest;
 import dev.kagzi.protocol.v1.NamespaceServiceGrpc;
 import dev.kagzi.protocol.v1.NamespaceServiceGrpc.NamespaceServiceBlockingStub;
+import dev.kagzi.protocol.v1.Workflow;
 import dev.kagzi.protocol.v1.WorkflowSchedule;
 import dev.kagzi.protocol.v1.WorkflowScheduleServiceGrpc;
 import dev.kagzi.protocol.v1.WorkflowScheduleServiceGrpc.WorkflowScheduleServiceBlockingStub;
@@ -111,17 +111,25 @@ final class RemoteServer implements AutoCloseable {
         : schedule(nameOrId).getScheduleId();
   }
 
-  /**
-   * Returns the run id for a run id or an external id, which may look like a run id. Returns an
-   * unknown run id unchanged, so that the next call reports it.
-   */
+  /** Returns the run id for a run id or an external id; see {@link #run}. */
   String runId(String run) {
+    return run(run).getRunId();
+  }
+
+  /**
+   * Finds a run by its run id, or by its external id, which may look like a run id. For an unknown
+   * run id, returns a run that has only the id, so that the next call reports it.
+   */
+  Workflow run(String run) {
     if (!UUID.matcher(run).matches()) {
       return call(() -> byExternalId(run));
     }
     String id = run.toLowerCase(Locale.ROOT);
     return call(
-        () -> ifFound(() -> byId(id)).or(() -> ifFound(() -> byExternalId(run))).orElse(id));
+        () ->
+            ifFound(() -> WorkflowGet.request(this, id))
+                .or(() -> ifFound(() -> byExternalId(run)))
+                .orElseGet(() -> Workflow.newBuilder().setRunId(id).build()));
   }
 
   /** Returns the history of a run as JSON. */
@@ -133,19 +141,13 @@ final class RemoteServer implements AutoCloseable {
     }
   }
 
-  private String byId(String id) {
-    GetWorkflowRequest request =
-        GetWorkflowRequest.newBuilder().setNamespace(namespace).setRunId(id).build();
-    return workflows().getWorkflow(request).getWorkflow().getRunId();
-  }
-
-  private String byExternalId(String externalId) {
+  private Workflow byExternalId(String externalId) {
     GetWorkflowByExternalIdRequest request =
         GetWorkflowByExternalIdRequest.newBuilder()
             .setNamespace(namespace)
             .setExternalId(externalId)
             .build();
-    return workflows().getWorkflowByExternalId(request).getWorkflow().getRunId();
+    return workflows().getWorkflowByExternalId(request).getWorkflow();
   }
 
   /** Whether this may be a run id. */
@@ -172,6 +174,13 @@ final class RemoteServer implements AutoCloseable {
     } catch (StatusRuntimeException e) {
       throw explain(e);
     }
+  }
+
+  /** Returns the code of the server's error, as docs/errors.md lists it; empty if it sent none. */
+  static String errorCode(CliException failed) {
+    ErrorDetail detail =
+        failed.getCause() instanceof StatusRuntimeException status ? errorDetail(status) : null;
+    return detail == null ? "" : detail.getMetadataOrDefault("code", "");
   }
 
   private CliException explain(StatusRuntimeException failure) {

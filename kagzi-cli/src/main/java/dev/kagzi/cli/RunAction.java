@@ -1,13 +1,15 @@
 package dev.kagzi.cli;
 
 import com.google.protobuf.Message;
-import dev.kagzi.protocol.v1.ListWorkflowsRequest;
 import dev.kagzi.protocol.v1.Workflow;
 import dev.kagzi.protocol.v1.WorkflowStatus;
 import dev.kagzi.sdk.RunStatus;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 import tools.jackson.databind.node.ObjectNode;
@@ -52,10 +54,23 @@ abstract class RunAction extends RemoteCommand {
       String late = "had already ended as " + RunText.status(status);
       return new Outcome(done, done ? text : late, response);
     }
+
+    /** The run was left out, and no call was made. */
+    static Outcome skipped(String why) {
+      return new Outcome(false, why, Workflow.getDefaultInstance());
+    }
   }
 
-  /** Called by several threads at once if the command acts on several runs. */
-  abstract Outcome act(RemoteServer server, String runId);
+  /**
+   * Acts on a run, as it was when the command began. Called by several threads at once if the
+   * command acts on several runs.
+   */
+  abstract Outcome act(RemoteServer server, Workflow run);
+
+  /** Acts on a run that matches the filters, unless another one of them makes that needless. */
+  Outcome actOnMatching(RemoteServer server, Workflow run, MatchingRuns matching) {
+    return act(server, run);
+  }
 
   @Override
   final int run(RemoteServer server, Output output) {
@@ -63,10 +78,15 @@ abstract class RunAction extends RemoteCommand {
     if (bulk.allMatching) {
       return allMatching(server, output);
     }
-    if (runs.size() > 1) {
-      return all(server, output, runs.stream().map(server::runId).distinct().toList());
+    Map<String, Workflow> given = new LinkedHashMap<>();
+    for (String run : runs) {
+      Workflow found = MatchingRuns.withoutPayloads(server.run(run));
+      given.putIfAbsent(found.getRunId(), found);
     }
-    return one(server, output, server.runId(runs.getFirst()));
+    List<Workflow> found = List.copyOf(given.values());
+    return runs.size() > 1
+        ? all(output, found, run -> server.call(() -> act(server, run)))
+        : one(server, output, found.getFirst());
   }
 
   private void checkOptions() {
@@ -87,9 +107,9 @@ abstract class RunAction extends RemoteCommand {
     }
   }
 
-  private int one(RemoteServer server, Output output, String id) {
-    Outcome outcome = server.call(() -> act(server, id));
-    String line = "run " + id + " " + outcome.text();
+  private int one(RemoteServer server, Output output, Workflow run) {
+    Outcome outcome = server.call(() -> act(server, run));
+    String line = "run " + run.getRunId() + " " + outcome.text();
     output.print(outcome.response(), () -> outcome.done() ? line : "");
     if (outcome.done()) {
       return ExitCode.DONE;
@@ -98,14 +118,9 @@ abstract class RunAction extends RemoteCommand {
     return ExitCode.FAILED;
   }
 
-  /** Reads all ids before the first call, so that the command changes exactly what it counted. */
   private int allMatching(RemoteServer server, Output output) {
-    ListWorkflowsRequest.Builder request = filter.request(this, server, actsOn);
-    List<Workflow> found =
-        ListOptions.readAll(
-                page -> WorkflowList.page(server, request.setPage(page).build()),
-                RunAction::withoutPayloads)
-            .items();
+    MatchingRuns matching = MatchingRuns.read(server, filter.request(this, server, actsOn));
+    List<Workflow> found = matching.list();
     if (found.isEmpty()) {
       server.requireNamespace();
     }
@@ -114,29 +129,25 @@ abstract class RunAction extends RemoteCommand {
       return ExitCode.DONE;
     }
     String question =
-        "%s%s %d runs in namespace %s?"
+        "%s%s %s in namespace %s?"
             .formatted(
                 verb.substring(0, 1).toUpperCase(Locale.ROOT),
                 verb.substring(1),
-                found.size(),
+                Plural.of(found.size(), "run"),
                 server.namespace());
     if (!found.isEmpty() && !confirmation.isGiven(output, question)) {
       output.printNote("nothing was changed");
       return ExitCode.FAILED;
     }
-    return all(server, output, found.stream().map(Workflow::getRunId).toList());
+    return all(output, found, run -> server.call(() -> actIfUnchanged(server, run, matching)));
   }
 
-  /** A command may hold a million of them. */
-  private static Workflow withoutPayloads(Workflow run) {
-    return Workflow.newBuilder()
-        .setRunId(run.getRunId())
-        .setWorkflowType(run.getWorkflowType())
-        .setStatus(run.getStatus())
-        .setExternalId(run.getExternalId())
-        .setAttempts(run.getAttempts())
-        .setCreatedAt(run.getCreatedAt())
-        .build();
+  /** The server's calls know no expected status, so it is read just before. */
+  private Outcome actIfUnchanged(RemoteServer server, Workflow run, MatchingRuns matching) {
+    return matching
+        .change(server, run)
+        .map(Outcome::skipped)
+        .orElseGet(() -> actOnMatching(server, run, matching));
   }
 
   private void printSample(Output output, List<Workflow> found) {
@@ -147,12 +158,14 @@ abstract class RunAction extends RemoteCommand {
     output.print(
         json,
         () ->
-            "%d runs match; without --dry-run the command would %s them\n%s"
-                .formatted(found.size(), verb, sample.isEmpty() ? "" : RunText.list(sample)));
+            "%s without --dry-run the command would %s\n%s"
+                .formatted(
+                    Plural.of(found.size(), "run") + (found.size() == 1 ? " matches;" : " match;"),
+                    verb + (found.size() == 1 ? " it" : " them"),
+                    sample.isEmpty() ? "" : RunText.list(sample)));
   }
 
-  private int all(RemoteServer server, Output output, List<String> ids) {
-    BulkRun work = new BulkRun(ids, bulk.concurrency, id -> server.call(() -> act(server, id)));
-    return work.run(output);
+  private int all(Output output, List<Workflow> found, Function<Workflow, Outcome> action) {
+    return new BulkRun(found, bulk.concurrency, action).run(output);
   }
 }

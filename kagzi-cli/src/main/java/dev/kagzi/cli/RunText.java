@@ -44,7 +44,7 @@ final class RunText {
    * A blocked run waits for other code. A RUNNING run keeps blocked_by until its claim ends, so
    * only PENDING counts.
    */
-  private static boolean isBlocked(Workflow run) {
+  static boolean isBlocked(Workflow run) {
     return run.hasBlockedBy() && run.getStatus() == WorkflowStatus.WORKFLOW_STATUS_PENDING;
   }
 

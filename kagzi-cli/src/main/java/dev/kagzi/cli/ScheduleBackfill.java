@@ -39,12 +39,14 @@ final class ScheduleBackfill extends ScheduleCommand.OfOne {
     output.print(
         filled,
         () ->
-            "%d runs started, %d slots already had a run"
-                    .formatted(filled.getStarted(), filled.getExisted())
+            "%s started, %s already had a run"
+                    .formatted(
+                        Plural.of(filled.getStarted(), "run"),
+                        Plural.of(filled.getExisted(), "slot"))
                 + (filled.getConflicts() == 0
                     ? ""
-                    : ", %d slots skipped: another active run has their id"
-                        .formatted(filled.getConflicts())));
+                    : ", %s skipped: another active run has the id"
+                        .formatted(Plural.of(filled.getConflicts(), "slot"))));
     return ExitCode.DONE;
   }
 }

@@ -2,17 +2,23 @@ package dev.kagzi.cli;
 
 import dev.kagzi.protocol.v1.ListWorkflowSchedulesRequest;
 import dev.kagzi.protocol.v1.ListWorkflowSchedulesResponse;
+import dev.kagzi.protocol.v1.PageRequest;
 import dev.kagzi.protocol.v1.WorkflowSchedule;
+import java.util.List;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 @Command(
     name = "list",
     description = "Lists schedules, newest first, including paused ones.",
     footer = {"", "Example:", "  kagzi schedule list --enabled true --watch=5s"})
-final class ScheduleList extends RemoteCommand {
+final class ScheduleList extends ListCommand<WorkflowSchedule> {
+
+  ScheduleList() {
+    super("schedules");
+  }
 
   @Option(
       names = "--queue",
@@ -33,30 +39,23 @@ final class ScheduleList extends RemoteCommand {
       description = "true: only schedules that fire; false: only paused ones.")
   private @Nullable Boolean enabled;
 
-  @Mixin private ListOptions part = new ListOptions();
-
-  @Mixin private WatchOption watch = new WatchOption();
-
   @Override
-  int run(RemoteServer server, Output output) {
-    return watch.run(output, each -> show(server, each));
-  }
-
-  private int show(RemoteServer server, Output output) {
+  Function<PageRequest, ListPart<WorkflowSchedule>> pages(RemoteServer server) {
     ListWorkflowSchedulesRequest.Builder filter =
         ListWorkflowSchedulesRequest.newBuilder().setNamespace(server.namespace());
     setIfGiven(queue, filter::setTaskQueue);
     setIfGiven(workflow, filter::setWorkflowType);
     setIfGiven(enabled, filter::setEnabled);
-    ListPart<WorkflowSchedule> schedules =
-        part.read(
-            page -> {
-              ListWorkflowSchedulesRequest request = filter.setPage(page).build();
-              ListWorkflowSchedulesResponse found =
-                  server.call(() -> server.schedules().listWorkflowSchedules(request));
-              return ListPart.of(found.getSchedulesList(), found.getPage());
-            });
-    output.print("schedules", schedules, () -> ScheduleText.list(schedules.items()));
-    return ExitCode.DONE;
+    return page -> {
+      ListWorkflowSchedulesRequest request = filter.setPage(page).build();
+      ListWorkflowSchedulesResponse found =
+          server.call(() -> server.schedules().listWorkflowSchedules(request));
+      return ListPart.of(found.getSchedulesList(), found.getPage());
+    };
+  }
+
+  @Override
+  String text(List<WorkflowSchedule> schedules) {
+    return ScheduleText.list(schedules);
   }
 }

@@ -2,30 +2,39 @@ package dev.kagzi.cli;
 
 import dev.kagzi.protocol.v1.ListScheduleRunsRequest;
 import dev.kagzi.protocol.v1.ListScheduleRunsResponse;
+import dev.kagzi.protocol.v1.PageRequest;
 import dev.kagzi.protocol.v1.Workflow;
+import java.util.List;
+import java.util.function.Function;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
 
 @Command(name = "runs", description = "Lists the runs of a schedule, newest first.")
-final class ScheduleRuns extends ScheduleCommand.OfOne {
+final class ScheduleRuns extends ListCommand<Workflow> {
 
-  @Mixin private ListOptions part = new ListOptions();
+  @Parameters(paramLabel = "SCHEDULE", description = "The schedule's name or its id.")
+  private String schedule = "";
+
+  ScheduleRuns() {
+    super("runs");
+  }
 
   @Override
-  int run(RemoteServer server, Output output) {
+  Function<PageRequest, ListPart<Workflow>> pages(RemoteServer server) {
     ListScheduleRunsRequest.Builder filter =
         ListScheduleRunsRequest.newBuilder()
             .setNamespace(server.namespace())
-            .setScheduleId(server.scheduleId(nameOrId()));
-    ListPart<Workflow> runs =
-        part.read(
-            page -> {
-              ListScheduleRunsRequest request = filter.setPage(page).build();
-              ListScheduleRunsResponse found =
-                  server.call(() -> server.schedules().listScheduleRuns(request));
-              return ListPart.of(found.getRunsList(), found.getPage());
-            });
-    output.print("runs", runs, () -> ScheduleText.runs(runs.items()));
-    return ExitCode.DONE;
+            .setScheduleId(server.scheduleId(schedule));
+    return page -> {
+      ListScheduleRunsRequest request = filter.setPage(page).build();
+      ListScheduleRunsResponse found =
+          server.call(() -> server.schedules().listScheduleRuns(request));
+      return ListPart.of(found.getRunsList(), found.getPage());
+    };
+  }
+
+  @Override
+  String text(List<Workflow> runs) {
+    return ScheduleText.runs(runs);
   }
 }

@@ -64,12 +64,12 @@ final class ScheduleText {
     line(table, "handler", schedule.getOnFailureWorkflow());
     table.row(
         "runs",
-        "%d started, %d completed, %d failed; %d slots missed"
+        "%d started, %d completed, %d failed; %s missed"
             .formatted(
                 schedule.getTotalRuns(),
                 schedule.getSuccessfulRuns(),
                 schedule.getFailedRuns(),
-                schedule.getMissedRuns()));
+                Plural.of(schedule.getMissedRuns(), "slot")));
     if (schedule.hasLastFiredAt()) {
       table.row("last fired", time(schedule.getLastFiredAt()));
     }

@@ -22,7 +22,7 @@ final class Screen {
   }
 
   static Screen of(Output output) {
-    return new Screen(output.out(), Terminal.isPresent());
+    return new Screen(output.out(), Terminal.has(Terminal.Stream.OUT));
   }
 
   void draw(String frame) {

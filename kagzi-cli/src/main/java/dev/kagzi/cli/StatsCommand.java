@@ -58,7 +58,9 @@ final class StatsCommand extends RemoteCommand {
     }
     int others = stats.getWorkflowsByTypeCount() - TYPES_MAX;
     return table.text("")
-        + (others > 0 ? "  and %d more types; -o json shows them\n".formatted(others) : "");
+        + (others > 0
+            ? "  and %s; -o json shows all\n".formatted(Plural.of(others, "more type"))
+            : "");
   }
 
   /** Adds the largest numbers, largest first. */

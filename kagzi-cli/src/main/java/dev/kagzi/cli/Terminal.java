@@ -17,11 +17,27 @@ final class Terminal {
 
   record Size(int rows, int columns) {}
 
-  /** Whether a person reads the output and can answer: both are a terminal. */
-  static boolean isPresent() {
+  /** The standard streams with their file descriptors. */
+  enum Stream {
+    IN(0),
+    OUT(1),
+    ERR(2);
+
+    private final int descriptor;
+
+    Stream(int descriptor) {
+      this.descriptor = descriptor;
+    }
+  }
+
+  /** Whether all these streams are a terminal. Ask for those that are read or written. */
+  static boolean has(Stream... streams) {
+    StringBuilder test = new StringBuilder("true");
+    for (Stream stream : streams) {
+      test.append(" && [ -t ").append(stream.descriptor).append(" ]");
+    }
     try {
-      return new ProcessBuilder("sh", "-c", "[ -t 0 ] && [ -t 1 ]").inheritIO().start().waitFor()
-          == 0;
+      return new ProcessBuilder("sh", "-c", test.toString()).inheritIO().start().waitFor() == 0;
     } catch (IOException e) {
       return false;
     } catch (InterruptedException e) {

@@ -47,7 +47,7 @@ final class TopCommand extends RemoteCommand {
     Duration pause = WatchOption.pause(command, "--interval", interval);
     server.requireNamespace();
     Sample first = sample(server);
-    if (once || output.isJson() || !Terminal.isPresent()) {
+    if (once || output.isJson() || !Terminal.has(Terminal.Stream.IN, Terminal.Stream.OUT)) {
       return once(server, output, pause, first);
     }
     try (Terminal.QuitKey quit = Terminal.QuitKey.ofTerminal()) {
@@ -74,7 +74,7 @@ final class TopCommand extends RemoteCommand {
   static int live(
       RemoteServer server, Screen screen, Duration pause, Terminal.QuitKey quit, Sample first) {
     Sample last = first;
-    screen.draw(TopText.frame(server.namespace(), last.overview, Rates.between(last, last)));
+    screen.draw(TopText.frame(server.namespace(), last.overview, null));
     while (!quit.isPressedWithin(pause.toMillis())) {
       try {
         Sample now = sample(server);

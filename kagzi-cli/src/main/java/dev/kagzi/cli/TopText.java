@@ -4,38 +4,54 @@ import dev.kagzi.protocol.v1.GetOverviewResponse;
 import dev.kagzi.protocol.v1.GetStatsResponse;
 import dev.kagzi.protocol.v1.TypeDuration;
 import dev.kagzi.protocol.v1.Worker;
+import org.jspecify.annotations.Nullable;
 
 /** Formats the state of a namespace as one screen. */
 final class TopText {
   private static final int QUEUES_MAX = 10;
+
+  /** How many queues a server returns at most. */
+  private static final int QUEUES_RECEIVED_MAX = 50;
+
   private static final int WORKERS_MAX = 10;
   private static final int TYPES_MAX = 8;
 
   private TopText() {}
 
-  static String frame(String namespace, GetOverviewResponse overview, Rates rates) {
+  /**
+   * @param rates null if they are not measured yet
+   */
+  static String frame(String namespace, GetOverviewResponse overview, @Nullable Rates rates) {
     GetStatsResponse stats = overview.getStats();
     return "kagzi top, namespace %s\n".formatted(PlainLine.of(namespace))
-        + "runs: %d pending, %d running, %d sleeping; %d workers online\n"
+        + "runs: %d pending, %d running, %d sleeping; %s online\n"
             .formatted(
                 stats.getPendingWorkflows(),
                 stats.getRunningWorkflows(),
                 stats.getWorkflowsByStatusOrDefault("SLEEPING", 0),
-                stats.getOnlineWorkers())
+                Plural.of(stats.getOnlineWorkers(), "worker"))
         + "per second: %s started, %s ended, %s failed\n"
-            .formatted(rates.starts(), rates.ends(), rates.failures())
+            .formatted(
+                rates == null ? "-" : rates.starts(),
+                rates == null ? "-" : rates.ends(),
+                rates == null ? "-" : rates.failures())
         + "\n"
         + QueueCommand.table(overview.getQueuesList().stream().limit(QUEUES_MAX).toList()).text("")
-        + more(overview.getQueuesCount(), QUEUES_MAX, "queues")
+        + moreQueues(overview.getQueuesCount())
         + "\n"
         + workers(overview).text("")
-        + more(overview.getWorkersCount(), WORKERS_MAX, "workers")
+        + more("", stats.getOnlineWorkers() - WORKERS_MAX, "worker")
         + "\n"
         + types(overview).text("");
   }
 
-  private static String more(int all, int shown, String what) {
-    return all > shown ? "and %d more %s\n".formatted(all - shown, what) : "";
+  /** The server counts all workers, but returns a limited number of queues. */
+  private static String moreQueues(int received) {
+    return more(received < QUEUES_RECEIVED_MAX ? "" : "at least ", received - QUEUES_MAX, "queue");
+  }
+
+  private static String more(String atLeast, long number, String one) {
+    return number > 0 ? "and %s%s\n".formatted(atLeast, Plural.of(number, "more " + one)) : "";
   }
 
   private static Table workers(GetOverviewResponse overview) {

@@ -12,8 +12,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Function;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
 @Command(
@@ -40,20 +40,21 @@ final class TypeCommand extends CommandGroup {
   @Command(
       name = "list",
       description = "Lists types that have runs, with their unfinished runs by version.")
-  static final class All extends RemoteCommand {
+  static final class All extends ListCommand<WorkflowTypeInfo> {
 
-    @Mixin private ListOptions part = new ListOptions();
-
-    @Override
-    int run(RemoteServer server, Output output) {
-      ListPart<WorkflowTypeInfo> types = part.read(page -> TypeCommand.page(server, page));
-      output.print("workflowTypes", types, () -> table(types).text(""));
-      return ExitCode.DONE;
+    All() {
+      super("workflowTypes");
     }
 
-    private static Table table(ListPart<WorkflowTypeInfo> types) {
+    @Override
+    Function<PageRequest, ListPart<WorkflowTypeInfo>> pages(RemoteServer server) {
+      return page -> TypeCommand.page(server, page);
+    }
+
+    @Override
+    String text(List<WorkflowTypeInfo> types) {
       Table table = new Table().row("TYPE", "DEFAULT", "RUNS", "OPEN", "OPEN BY VERSION");
-      for (WorkflowTypeInfo type : types.items()) {
+      for (WorkflowTypeInfo type : types) {
         List<String> versions = new ArrayList<>();
         for (Map.Entry<String, Long> open :
             new TreeMap<>(type.getActiveRunsByVersionMap()).entrySet()) {
@@ -66,7 +67,7 @@ final class TypeCommand extends CommandGroup {
             Long.toString(type.getActiveRuns()),
             String.join(", ", versions));
       }
-      return table;
+      return table.text("");
     }
   }
 

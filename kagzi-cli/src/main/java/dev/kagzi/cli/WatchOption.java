@@ -31,7 +31,10 @@ final class WatchOption {
               + " -o json as one document per line.")
   private @Nullable String interval;
 
-  /** Shows the result once or, if the option is given, until Ctrl-C or an interrupt. */
+  /**
+   * Shows the result once or, if the option is given, until Ctrl-C, an interrupt, or the end of the
+   * program that reads it.
+   */
   int run(Output output, ToIntFunction<Output> show) {
     String text = interval;
     if (text == null) {
@@ -40,7 +43,7 @@ final class WatchOption {
     Duration pause = pause(command, "--watch", text);
     Screen screen = Screen.of(output);
     int exitCode = draw(screen, output, show);
-    while (sleep(pause)) {
+    while (!output.isClosed() && sleep(pause)) {
       exitCode = drawAgain(screen, output, show);
     }
     return exitCode;

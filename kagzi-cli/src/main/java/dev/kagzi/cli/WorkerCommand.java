@@ -8,9 +8,12 @@ import dev.kagzi.protocol.v1.ListWorkerEventsRequest;
 import dev.kagzi.protocol.v1.ListWorkerEventsResponse;
 import dev.kagzi.protocol.v1.ListWorkersRequest;
 import dev.kagzi.protocol.v1.ListWorkersResponse;
+import dev.kagzi.protocol.v1.PageRequest;
 import dev.kagzi.protocol.v1.Worker;
 import dev.kagzi.protocol.v1.WorkerEvent;
 import dev.kagzi.protocol.v1.WorkerStatus;
+import java.util.List;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -36,7 +39,11 @@ final class WorkerCommand extends CommandGroup {
       name = "list",
       description = "Lists workers.",
       footer = {"", "Example:", "  kagzi worker list --status ONLINE --watch"})
-  static final class All extends RemoteCommand {
+  static final class All extends ListCommand<Worker> {
+
+    All() {
+      super("workers");
+    }
 
     @Option(
         names = "--queue",
@@ -50,38 +57,25 @@ final class WorkerCommand extends CommandGroup {
         description = "Only these: ${COMPLETION-CANDIDATES}.")
     private @Nullable Status status;
 
-    @Mixin private ListOptions part = new ListOptions();
-
-    @Mixin private WatchOption watch = new WatchOption();
-
     @Override
-    int run(RemoteServer server, Output output) {
-      return watch.run(output, each -> show(server, each));
-    }
-
-    private int show(RemoteServer server, Output output) {
+    Function<PageRequest, ListPart<Worker>> pages(RemoteServer server) {
       ListWorkersRequest.Builder filter =
           ListWorkersRequest.newBuilder().setNamespace(server.namespace());
-      if (queue != null) {
-        filter.setTaskQueue(queue);
-      }
+      setIfGiven(queue, filter::setTaskQueue);
       if (status != null) {
         filter.setStatusFilter(WorkerStatus.valueOf("WORKER_STATUS_" + status));
       }
-      ListPart<Worker> workers =
-          part.read(
-              page -> {
-                ListWorkersRequest request = filter.setPage(page).build();
-                ListWorkersResponse found = server.call(() -> server.admin().listWorkers(request));
-                return ListPart.of(found.getWorkersList(), found.getPage());
-              });
-      output.print("workers", workers, () -> table(workers).text(""));
-      return ExitCode.DONE;
+      return page -> {
+        ListWorkersRequest request = filter.setPage(page).build();
+        ListWorkersResponse found = server.call(() -> server.admin().listWorkers(request));
+        return ListPart.of(found.getWorkersList(), found.getPage());
+      };
     }
 
-    private static Table table(ListPart<Worker> workers) {
+    @Override
+    String text(List<Worker> workers) {
       Table table = new Table().row("WORKER", "QUEUE", "STATUS", "RUNS", "HOST", "SEEN", "TYPES");
-      for (Worker worker : workers.items()) {
+      for (Worker worker : workers) {
         table.row(
             worker.getWorkerId(),
             worker.getTaskQueue(),
@@ -91,7 +85,7 @@ final class WorkerCommand extends CommandGroup {
             RunText.time(worker.getLastHeartbeatAt()),
             served(worker));
       }
-      return table;
+      return table.text("");
     }
 
     private static String served(Worker worker) {
@@ -133,38 +127,34 @@ final class WorkerCommand extends CommandGroup {
       name = "events",
       description = "Shows when a worker came online, was drained and left, latest first.",
       footer = {"", "Example:", "  kagzi worker events 01890a5d-ac96-774b-bcce-b302099a8057"})
-  static final class Events extends RemoteCommand {
+  static final class Events extends ListCommand<WorkerEvent> {
+
+    Events() {
+      super("events");
+    }
 
     @Parameters(paramLabel = "WORKER", description = "The worker's id.")
     private String worker = "";
 
-    @Mixin private ListOptions part = new ListOptions();
-
     @Override
-    int run(RemoteServer server, Output output) {
-      ListPart<WorkerEvent> events =
-          part.read(
-              page -> {
-                ListWorkerEventsRequest request =
-                    ListWorkerEventsRequest.newBuilder()
-                        .setNamespace(server.namespace())
-                        .setWorkerId(worker)
-                        .setPage(page)
-                        .build();
-                ListWorkerEventsResponse found =
-                    server.call(() -> server.admin().listWorkerEvents(request));
-                return ListPart.of(found.getEventsList(), found.getPage());
-              });
-      output.print("events", events, () -> table(events).text(""));
-      return ExitCode.DONE;
+    Function<PageRequest, ListPart<WorkerEvent>> pages(RemoteServer server) {
+      ListWorkerEventsRequest.Builder filter =
+          ListWorkerEventsRequest.newBuilder().setNamespace(server.namespace()).setWorkerId(worker);
+      return page -> {
+        ListWorkerEventsRequest request = filter.setPage(page).build();
+        ListWorkerEventsResponse found =
+            server.call(() -> server.admin().listWorkerEvents(request));
+        return ListPart.of(found.getEventsList(), found.getPage());
+      };
     }
 
-    private static Table table(ListPart<WorkerEvent> events) {
+    @Override
+    String text(List<WorkerEvent> events) {
       Table table = new Table().row("TIME", "EVENT", "REASON");
-      for (WorkerEvent event : events.items()) {
+      for (WorkerEvent event : events) {
         table.row(RunText.time(event.getAt()), event.getEvent(), event.getReason());
       }
-      return table;
+      return table.text("");
     }
   }
 
@@ -210,7 +200,9 @@ final class WorkerCommand extends CommandGroup {
           server.call(() -> server.admin().forceOfflineWorker(request));
       output.print(
           freed,
-          () -> "worker %s is offline; it held %d runs".formatted(worker, freed.getFreedRuns()));
+          () ->
+              "worker %s is offline; it held %s"
+                  .formatted(worker, Plural.of(freed.getFreedRuns(), "run")));
       return ExitCode.DONE;
     }
   }

@@ -2,6 +2,7 @@ package dev.kagzi.cli;
 
 import dev.kagzi.protocol.v1.CancelWorkflowRequest;
 import dev.kagzi.protocol.v1.CancelWorkflowResponse;
+import dev.kagzi.protocol.v1.Workflow;
 import picocli.CommandLine.Command;
 
 @Command(
@@ -20,9 +21,12 @@ final class WorkflowCancel extends RunAction {
   }
 
   @Override
-  Outcome act(RemoteServer server, String runId) {
+  Outcome act(RemoteServer server, Workflow run) {
     CancelWorkflowRequest request =
-        CancelWorkflowRequest.newBuilder().setNamespace(server.namespace()).setRunId(runId).build();
+        CancelWorkflowRequest.newBuilder()
+            .setNamespace(server.namespace())
+            .setRunId(run.getRunId())
+            .build();
     CancelWorkflowResponse response = server.workflows().cancelWorkflow(request);
     return Outcome.of(response.getCancelled(), "cancelled", response.getStatus(), response);
   }

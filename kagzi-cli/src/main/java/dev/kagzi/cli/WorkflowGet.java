@@ -5,6 +5,7 @@ import dev.kagzi.protocol.v1.Step;
 import dev.kagzi.protocol.v1.WaitCause;
 import dev.kagzi.protocol.v1.Workflow;
 import java.util.List;
+import java.util.function.Supplier;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 import tools.jackson.databind.node.ArrayNode;
@@ -25,7 +26,8 @@ final class WorkflowGet extends RemoteCommand {
     ObjectNode json = MessageJson.of(found);
     ArrayNode array = json.putArray("steps");
     steps.forEach(step -> array.add(MessageJson.of(step)));
-    List<Workflow> handlers = FailureHandlers.of(server, found);
+    List<Workflow> handlers =
+        orNote(output, "the runs that handle its failure", () -> FailureHandlers.of(server, found));
     ArrayNode handling = json.putArray("handlers");
     handlers.forEach(
         handler ->
@@ -34,7 +36,11 @@ final class WorkflowGet extends RemoteCommand {
                 .put("runId", handler.getRunId())
                 .put("workflowType", handler.getWorkflowType())
                 .put("status", RunText.status(handler.getStatus())));
-    List<Workflow> started = StartedRuns.of(server, found, steps);
+    List<Workflow> started =
+        orNote(
+            output,
+            "the runs that its steps have started",
+            () -> StartedRuns.of(server, found, steps));
     ArrayNode starts = json.putArray("started");
     started.forEach(
         run ->
@@ -47,7 +53,10 @@ final class WorkflowGet extends RemoteCommand {
     List<WaitCause> causes =
         found.hasFinishedAt()
             ? List.of()
-            : WorkflowWhy.explain(server, found.getRunId()).getCausesList();
+            : orNote(
+                output,
+                "why the run does not continue",
+                () -> WorkflowWhy.explain(server, found.getRunId()).getCausesList());
     ArrayNode why = json.putArray("why");
     causes.forEach(cause -> why.add(MessageJson.of(cause)));
     output.print(
@@ -56,8 +65,22 @@ final class WorkflowGet extends RemoteCommand {
   }
 
   static Workflow find(RemoteServer server, String runId) {
+    return server.call(() -> request(server, runId));
+  }
+
+  static Workflow request(RemoteServer server, String runId) {
     GetWorkflowRequest request =
         GetWorkflowRequest.newBuilder().setNamespace(server.namespace()).setRunId(runId).build();
-    return server.call(() -> server.workflows().getWorkflow(request)).getWorkflow();
+    return server.workflows().getWorkflow(request).getWorkflow();
+  }
+
+  /** What belongs to a run must not hide the run: if it cannot be read, a note says so. */
+  private static <T> List<T> orNote(Output output, String what, Supplier<List<T>> read) {
+    try {
+      return read.get();
+    } catch (CliException failed) {
+      output.printNote("%s could not be read: %s".formatted(what, failed.getMessage()));
+      return List.of();
+    }
   }
 }

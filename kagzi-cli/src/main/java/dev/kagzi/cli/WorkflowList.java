@@ -2,8 +2,11 @@ package dev.kagzi.cli;
 
 import dev.kagzi.protocol.v1.ListWorkflowsRequest;
 import dev.kagzi.protocol.v1.ListWorkflowsResponse;
+import dev.kagzi.protocol.v1.PageRequest;
 import dev.kagzi.protocol.v1.Workflow;
+import java.util.List;
 import java.util.Set;
+import java.util.function.Function;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
@@ -11,28 +14,23 @@ import picocli.CommandLine.Mixin;
     name = "list",
     description = "Lists runs, newest first.",
     footer = {"", "Example:", "  kagzi workflow list --status FAILED,TIMED_OUT --since 1d --watch"})
-final class WorkflowList extends RemoteCommand {
+final class WorkflowList extends ListCommand<Workflow> {
+
+  WorkflowList() {
+    super("workflows");
+  }
 
   @Mixin private RunFilterOptions runs = new RunFilterOptions();
 
-  @Mixin private ListOptions part = new ListOptions();
-
-  @Mixin private WatchOption watch = new WatchOption();
-
   @Override
-  int run(RemoteServer server, Output output) {
-    return watch.run(output, each -> show(server, each));
+  Function<PageRequest, ListPart<Workflow>> pages(RemoteServer server) {
+    ListWorkflowsRequest.Builder filter = runs.request(this, server, Set.of());
+    return page -> page(server, filter.setPage(page).build());
   }
 
-  private int show(RemoteServer server, Output output) {
-    ListWorkflowsRequest.Builder filter = runs.request(this, server, Set.of());
-    ListPart<Workflow> found = part.read(page -> page(server, filter.setPage(page).build()));
-    if (found.items().isEmpty()) {
-      // A mistyped namespace would look like one without runs.
-      server.requireNamespace();
-    }
-    output.print("workflows", found, () -> RunText.list(found.items()));
-    return ExitCode.DONE;
+  @Override
+  String text(List<Workflow> found) {
+    return RunText.list(found);
   }
 
   static ListPart<Workflow> page(RemoteServer server, ListWorkflowsRequest request) {

@@ -2,6 +2,8 @@ package dev.kagzi.cli;
 
 import dev.kagzi.protocol.v1.ResumeWorkflowRequest;
 import dev.kagzi.protocol.v1.ResumeWorkflowResponse;
+import dev.kagzi.protocol.v1.Workflow;
+import dev.kagzi.protocol.v1.WorkflowOrigin;
 import dev.kagzi.sdk.RunStatus;
 import java.util.Set;
 import picocli.CommandLine.Command;
@@ -35,19 +37,35 @@ final class WorkflowResume extends RunAction {
       })
   private boolean force;
 
+  /** With the attempt that the user has seen, a run that was resumed meanwhile is left alone. */
   @Override
-  Outcome act(RemoteServer server, String runId) {
-    ResumeWorkflowRequest request =
+  Outcome act(RemoteServer server, Workflow run) {
+    ResumeWorkflowRequest.Builder request =
         ResumeWorkflowRequest.newBuilder()
             .setNamespace(server.namespace())
-            .setRunId(runId)
-            .setAttempt(WorkflowGet.find(server, runId).getAttempts())
-            .setForce(force)
-            .build();
-    ResumeWorkflowResponse response = server.workflows().resumeWorkflow(request);
+            .setRunId(run.getRunId())
+            .setForce(force);
+    if (run.getAttempts() > 0) {
+      request.setAttempt(run.getAttempts());
+    }
+    ResumeWorkflowResponse response = server.workflows().resumeWorkflow(request.build());
     return response.getResumed()
         ? new Outcome(true, "resumed", response)
         : new Outcome(
             false, "not resumed: it is " + RunText.status(response.getStatus()), response);
+  }
+
+  /** A resumed parent starts a failed child again as a new run; both would do the same work. */
+  @Override
+  Outcome actOnMatching(RemoteServer server, Workflow run, MatchingRuns matching) {
+    boolean isRestarted =
+        run.getOrigin() == WorkflowOrigin.WORKFLOW_ORIGIN_CHILD
+            && !run.getDetached()
+            && matching.contains(run.getParentRunId());
+    return isRestarted
+        ? Outcome.skipped(
+            "is left out: its parent run %s also matches, and decides about its children"
+                .formatted(run.getParentRunId()))
+        : act(server, run);
   }
 }

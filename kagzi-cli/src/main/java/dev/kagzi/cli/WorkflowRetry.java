@@ -2,7 +2,9 @@ package dev.kagzi.cli;
 
 import dev.kagzi.protocol.v1.RetryWorkflowRequest;
 import dev.kagzi.protocol.v1.RetryWorkflowResponse;
+import dev.kagzi.protocol.v1.Workflow;
 import dev.kagzi.sdk.RunStatus;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -12,6 +14,8 @@ import picocli.CommandLine.Option;
     name = "retry",
     description = "Starts a new run with the input and options of an ended one.",
     footer = {
+      "",
+      "With --all-matching each failure is retried once, however often the command is repeated.",
       "",
       "Examples:",
       "  kagzi workflow retry order-42",
@@ -30,13 +34,56 @@ final class WorkflowRetry extends RunAction {
           "The version of the new run (default: that of the old run); '' for the type's default.")
   private @Nullable String version;
 
+  /** Starts a new run even if the run was retried before: the user has named it. */
   @Override
-  Outcome act(RemoteServer server, String runId) {
-    RetryWorkflowRequest.Builder request =
-        RetryWorkflowRequest.newBuilder().setNamespace(server.namespace()).setRunId(runId);
-    if (version != null) {
-      request.setVersion(version);
+  Outcome act(RemoteServer server, Workflow run) {
+    boolean retriedBefore = find(server, RetryId.of(run)).isPresent();
+    return retry(server, run, retriedBefore ? "" : RetryId.of(run));
+  }
+
+  /** Retries each failure once, however often the command is repeated. */
+  @Override
+  Outcome actOnMatching(RemoteServer server, Workflow run, MatchingRuns matching) {
+    Optional<String> ancestor = ancestor(server, run, matching);
+    if (ancestor.isPresent()) {
+      return Outcome.skipped(
+          "is left out: the retry of run %s, which also matches, starts its work again"
+              .formatted(ancestor.get()));
     }
+    Optional<Workflow> retry = matching.retryOf(run).or(() -> find(server, RetryId.of(run)));
+    return retry
+        .map(each -> Outcome.skipped("was already retried as run " + each.getRunId()))
+        .orElseGet(() -> retry(server, run, RetryId.of(run)));
+  }
+
+  /**
+   * Returns the nearest run that matches among the run's parent, its parent's parent, and so on.
+   */
+  private static Optional<String> ancestor(
+      RemoteServer server, Workflow run, MatchingRuns matching) {
+    Optional<Workflow> child = Optional.of(run);
+    while (child.isPresent() && child.get().hasParentRunId()) {
+      String parent = child.get().getParentRunId();
+      if (matching.contains(parent)) {
+        return Optional.of(parent);
+      }
+      child = find(server, parent);
+    }
+    return Optional.empty();
+  }
+
+  private static Optional<Workflow> find(RemoteServer server, String runId) {
+    return RemoteServer.ifFound(() -> WorkflowGet.request(server, runId));
+  }
+
+  /** Without a new id, the client chooses a random one. */
+  private Outcome retry(RemoteServer server, Workflow run, String newId) {
+    RetryWorkflowRequest.Builder request =
+        RetryWorkflowRequest.newBuilder()
+            .setNamespace(server.namespace())
+            .setRunId(run.getRunId())
+            .setNewRunId(newId);
+    setIfGiven(version, request::setVersion);
     RetryWorkflowResponse response = server.workflows().retryWorkflow(request.build());
     String other = "run " + response.getNewRunId();
     return response.getAlreadyRunning()

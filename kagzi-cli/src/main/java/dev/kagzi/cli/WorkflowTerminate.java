@@ -2,6 +2,7 @@ package dev.kagzi.cli;
 
 import dev.kagzi.protocol.v1.TerminateWorkflowRequest;
 import dev.kagzi.protocol.v1.TerminateWorkflowResponse;
+import dev.kagzi.protocol.v1.Workflow;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -28,11 +29,11 @@ final class WorkflowTerminate extends RunAction {
   private String reason = "";
 
   @Override
-  Outcome act(RemoteServer server, String runId) {
+  Outcome act(RemoteServer server, Workflow run) {
     TerminateWorkflowRequest request =
         TerminateWorkflowRequest.newBuilder()
             .setNamespace(server.namespace())
-            .setRunId(runId)
+            .setRunId(run.getRunId())
             .setReason(reason)
             .build();
     TerminateWorkflowResponse response = server.workflows().terminateWorkflow(request);

@@ -46,15 +46,19 @@ class DoctorCommandTest {
   }
 
   private static KagziServer serve(String database) {
+    return serve(postgres, database, "");
+  }
+
+  private static KagziServer serve(EmbeddedPostgres postgres, String database, String token) {
     postgres.createDatabaseIfAbsent(database);
-    return KagziServer.start(
+    ServerConfig.Builder config =
         ServerConfig.builder()
             .dbUrl(postgres.jdbcUrl(database))
             .dbUser(postgres.user())
             .dbPassword(postgres.password())
             .grpcPort(0)
-            .httpPort(0)
-            .build());
+            .httpPort(0);
+    return KagziServer.start((token.isEmpty() ? config : config.token(token)).build());
   }
 
   private static String address(KagziServer server) {
@@ -172,16 +176,40 @@ class DoctorCommandTest {
       assertThat(out.toString())
           .containsPattern("(?m)^WARNING +EXTRA_INDEXES +by_start \\(expected: only")
           .contains("do: each makes writes slower")
-          .contains("23 ok, 1 warnings, 0 failures");
+          .contains("23 ok, 1 warning, 0 failures");
     }
   }
 
   @Test
-  void a_server_that_does_not_answer_is_a_failure() {
-    assertThat(doctor("127.0.0.1:1", "-o", "json")).isEqualTo(4);
-    assertThat(statuses()).containsExactly(Map.entry("SERVER", "FAILURE"));
+  void a_server_without_its_database_is_a_failure() {
+    EmbeddedPostgres other = EmbeddedPostgres.builder().ephemeral().start();
+    try (KagziServer server = serve(other, "away", "")) {
+      other.close();
 
-    assertThat(doctor("127.0.0.1:1")).isEqualTo(4);
-    assertThat(out.toString()).contains("127.0.0.1:1 does not answer", "do: start the server");
+      assertThat(doctor(address(server), "-o", "json")).isEqualTo(7);
+      assertThat(statuses()).containsEntry("SERVER", "FAILURE").containsEntry("VERSION", "OK");
+      assertThat(doctor(address(server))).isEqualTo(7);
+      assertThat(out.toString()).contains("do: start PostgreSQL", "1 ok, 0 warnings, 1 failure");
+    } finally {
+      other.close();
+    }
+  }
+
+  @Test
+  void without_an_answer_nothing_is_found() {
+    assertThat(doctor("127.0.0.1:1", "-o", "json")).isEqualTo(4);
+
+    assertThat(out.toString()).isEmpty();
+    assertThat(err.toString()).contains("127.0.0.1:1 does not answer").hasLineCount(1);
+  }
+
+  @Test
+  void a_wrong_token_is_no_finding() {
+    try (KagziServer server = serve(postgres, "guarded", "secret")) {
+      assertThat(doctor(address(server))).isEqualTo(1);
+
+      assertThat(out.toString()).isEmpty();
+      assertThat(err.toString()).contains("[UNAUTHENTICATED]", "--token-file").hasLineCount(1);
+    }
   }
 }

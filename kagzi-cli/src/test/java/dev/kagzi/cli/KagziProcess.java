@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** A {@code kagzi} command in its own JVM, folder and environment. */
@@ -53,6 +54,44 @@ final class KagziProcess implements AutoCloseable {
     builder.environment().keySet().removeIf(name -> name.startsWith("KAGZI_"));
     builder.environment().putAll(environment);
     return new KagziProcess(builder.redirectError(errors.toFile()).start(), errors);
+  }
+
+  /**
+   * Starts a command on a terminal of its own, with standard output in a file. {@link #output}
+   * returns what the terminal shows, and {@link #type} types.
+   */
+  static KagziProcess startOnTerminal(Path folder, Path output, String... arguments)
+      throws IOException {
+    String java =
+        javaCommand(System.getProperty("java.class.path"), arguments).stream()
+            .map(word -> "'" + word + "'")
+            .collect(Collectors.joining(" "));
+    return start(
+        new ProcessBuilder("script", "-qec", java + " > '" + output + "'", "/dev/null")
+            .directory(folder.toFile()),
+        Map.of());
+  }
+
+  /** Types a line. */
+  void type(String line) throws IOException {
+    process.outputWriter().append(line).append('\n').flush();
+  }
+
+  /** Returns what was printed until this text, which ends no line. */
+  String outputUntil(String text) throws IOException {
+    StringBuilder read = new StringBuilder();
+    for (int next = output.read(); next >= 0; next = output.read()) {
+      read.append((char) next);
+      if (read.toString().endsWith(text)) {
+        return read.toString();
+      }
+    }
+    throw new AssertionError("not printed: " + text + ", but: " + read + errors());
+  }
+
+  /** Ends as a reader like {@code head} does. */
+  void closeOutput() throws IOException {
+    output.close();
   }
 
   private static List<String> javaCommand(String classPath, String... arguments) {

@@ -9,16 +9,20 @@ import dev.kagzi.sdk.Kagzi;
 import dev.kagzi.sdk.Worker;
 import dev.kagzi.sdk.WorkflowType;
 import java.io.ByteArrayInputStream;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Counts, queues, workers and the live display. */
 @SuppressWarnings("try") // the workers work while they are open
@@ -80,10 +84,48 @@ class OperatorCommandsTest extends ServedCommandTest {
   }
 
   @Test
+  void the_open_runs_of_queues_are_counted() {
+    assertThat(kagzi("namespace", "create", "deep")).isZero();
+    try (Kagzi deep = Kagzi.builder().address(address()).namespace("deep").connect()) {
+      deep.workflow(NOBODY_SERVES).queue("short").start("x");
+      deep.workflow(NOBODY_SERVES).queue("long").start("x");
+      deep.workflow(NOBODY_SERVES).queue("long").start("x");
+    }
+
+    assertThat(kagzi("queue", "depth", "--namespace", "deep")).isZero();
+    assertThat(out.toString())
+        .containsPattern("(?m)^pending +3$")
+        .containsPattern("(?m)^running +0$")
+        .containsPattern("(?m)^sleeping +0$")
+        .containsPattern("(?s)\nlong +2\nshort +1\n$");
+
+    assertThat(kagzi("queue", "depth", "short", "--namespace", "deep")).isZero();
+    assertThat(out.toString()).containsPattern("(?m)^pending +1$").doesNotContain("QUEUE");
+    assertThat(kagzi("queue", "depth", "long", "--namespace", "deep", "-o", "json")).isZero();
+    assertThat(json().at("/pendingCount").asLong()).isEqualTo(2);
+    assertThat(kagzi("queue", "depth", "--namespace", "nope")).isEqualTo(3);
+  }
+
+  @Test
   void a_worker_is_forced_offline_after_a_confirmation_and_has_events() {
     try (Worker worker = worker()) {
-      assertThat(kagzi("worker", "list", "--status", "online", "--queue", "numbers", "-o", "json"))
-          .isZero();
+      await()
+          .atMost(SOON)
+          .untilAsserted(
+              () -> {
+                assertThat(
+                        kagzi(
+                            "worker",
+                            "list",
+                            "--status",
+                            "online",
+                            "--queue",
+                            "numbers",
+                            "-o",
+                            "json"))
+                    .isZero();
+                assertThat(json().at("/workers").size()).isPositive();
+              });
       String id = json().at("/workers/0/workerId").asString();
 
       assertThat(kagzi("worker", "force-offline", id)).isEqualTo(2);
@@ -142,8 +184,32 @@ class OperatorCommandsTest extends ServedCommandTest {
       int exitCode = TopCommand.live(server, screen, Duration.ofSeconds(30), quit, first);
 
       assertThat(exitCode).isZero();
-      assertThat(drawn.toString()).startsWith("kagzi top, namespace default");
+      assertThat(drawn.toString())
+          .startsWith("kagzi top, namespace default")
+          .contains("per second: - started, - ended, - failed");
     }
+  }
+
+  @Test
+  void top_counts_what_it_does_not_show() {
+    assertThat(TopText.frame("default", overview(1, 11, 1), null))
+        .contains("; 1 worker online\n", "and 1 more queue\n")
+        .doesNotContain("more worker");
+    assertThat(TopText.frame("default", overview(50, 50, 61), null))
+        .contains("; 61 workers online\n", "and 51 more workers\n")
+        .contains("and at least 40 more queues\n");
+  }
+
+  private static GetOverviewResponse overview(int workers, int queues, int online) {
+    GetOverviewResponse.Builder overview = GetOverviewResponse.newBuilder();
+    for (int i = 0; i < workers; i++) {
+      overview.addWorkersBuilder().setWorkerId("w" + i);
+    }
+    for (int i = 0; i < queues; i++) {
+      overview.addQueuesBuilder().setTaskQueue("q" + i);
+    }
+    overview.getStatsBuilder().setOnlineWorkers(online);
+    return overview.build();
   }
 
   @Test
@@ -187,11 +253,35 @@ class OperatorCommandsTest extends ServedCommandTest {
   @Test
   void lists_are_shown_again_until_the_watch_ends() throws Exception {
     kagzi.workflow(NOBODY_SERVES).start("x");
+    String worker;
+    try (Worker any = worker()) {
+      await().atMost(SOON).until(() -> kagzi.admin().workers().findAny().isPresent());
+      worker = kagzi.admin().workers().findFirst().orElseThrow().workerId();
+    }
+    assertThat(
+            kagzi(
+                "schedule",
+                "create",
+                "--name",
+                "rare",
+                "--workflow",
+                "x",
+                "--queue",
+                "nobody",
+                "--cron",
+                "@yearly",
+                "--paused"))
+        .isZero();
     for (List<String> command :
         List.of(
+            List.of("namespace", "list"),
+            List.of("type", "list"),
+            List.of("schedule", "runs", "rare"),
+            List.of("worker", "events", worker),
+            List.of("queue", "depth"),
             List.of("workflow", "list", "--type", "nobody-serves", "--limit", "1"),
             List.of("worker", "list", "--queue", "nobody"),
-            List.of("schedule", "list", "--queue", "nobody"),
+            List.of("schedule", "list", "--queue", "nobody-else"),
             List.of("queue", "list"),
             List.of("stats"))) {
       String once = watched(command);
@@ -216,6 +306,23 @@ class OperatorCommandsTest extends ServedCommandTest {
   void a_wrong_interval_is_refused() {
     assertThat(workflow("list", "--watch=now")).isEqualTo(2);
     assertThat(err.toString()).contains("--watch: now (expected: a length of time");
+  }
+
+  @Test
+  void a_watch_ends_when_its_reader_does(@TempDir Path folder)
+      throws IOException, InterruptedException {
+    for (String format : List.of("table", "json")) {
+      try (KagziProcess process =
+          KagziProcess.start(
+              folder, Map.of(), "stats", "--watch=100ms", "-o", format, "--address", address())) {
+        process.outputUntil("\n");
+
+        process.closeOutput();
+
+        assertThat(process.awaitExit()).as(format).isZero();
+        assertThat(process.errors()).isEmpty();
+      }
+    }
   }
 
   private static List<String> concat(List<String> words, String last) {

@@ -119,7 +119,10 @@ public final class Engine implements AutoCloseable {
     this.dispatcher = createDispatcher(config);
     this.workers = createWorkers(config);
     this.queries = createQueries(config);
-    this.diagnosis = new Diagnosis(database);
+    this.diagnosis =
+        new Diagnosis(
+            database,
+            (namespace, run) -> queries.explain(namespace, run).causes().getFirst().text());
     this.runs = createRuns(config, startChecks);
     this.reports = new Reports(journal, config.limits(), startChecks, stepCounts);
     this.scheduleTimer = createScheduleTimer(config, events);
@@ -387,7 +390,10 @@ public final class Engine implements AutoCloseable {
     return metrics;
   }
 
-  /** The gauges that are read from the database; call before the meters are shown. May block. */
+  /**
+   * Returns the gauges that are read from the database. Call {@link ClusterMetrics#refresh}, which
+   * may block, before the meters are read.
+   */
   public ClusterMetrics clusterMetrics() {
     return clusterMetrics;
   }

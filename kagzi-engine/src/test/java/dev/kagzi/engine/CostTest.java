@@ -1,5 +1,6 @@
 package dev.kagzi.engine;
 
+import static dev.kagzi.engine.TestEngine.NAMESPACE;
 import static dev.kagzi.engine.TestEngine.await;
 import static dev.kagzi.engine.TestEngine.done;
 import static dev.kagzi.engine.TestEngine.payload;
@@ -14,6 +15,8 @@ import dev.kagzi.engine.internal.db.Database;
 import dev.kagzi.engine.internal.dispatch.ClaimRuns;
 import dev.kagzi.engine.internal.run.InsertRuns;
 import dev.kagzi.engine.internal.step.ReadSteps;
+import dev.kagzi.engine.run.BegunStep;
+import dev.kagzi.engine.run.Caller;
 import dev.kagzi.engine.run.Report;
 import dev.kagzi.engine.run.ReportResult;
 import dev.kagzi.engine.run.StartOptions;
@@ -22,11 +25,13 @@ import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.RecordedStep;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.WorkerId;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -111,6 +116,38 @@ class CostTest {
 
     assertThat(answers).allMatch(ReportResult.Accepted.class::isInstance);
     assertThat(connections.byLanes()).hasSize(1).allMatch(Sent::isCommit);
+  }
+
+  /** The lock of a run is written to the WAL: its commit would wait for the disk. */
+  @Test
+  void a_step_that_is_begun_again_costs_two_statements_and_no_commit() {
+    RunId run = engine.start();
+    WorkerId worker = engine.register();
+    Task task = engine.claimOne(worker);
+    engine.report(stepDone(task.claim(), "first", "1"));
+    // The first call about the claim records that the worker has the task.
+    begin(run, worker);
+    connections.forget();
+    long commits = engine.engine().metrics().statements().commits();
+
+    BegunStep begun = begin(run, worker);
+
+    assertThat(begun.execute()).isFalse();
+    assertThat(begun.cachedOutput()).isEqualTo(payload("1"));
+    assertThat(connections.byLanes()).hasSize(2).noneMatch(Sent::isCommit);
+    assertThat(engine.engine().metrics().statements().commits()).isEqualTo(commits);
+    // The lock is free: another session changes the run.
+    assertThat(engine.report(done(task.claim(), "2")))
+        .isEqualTo(new ReportResult.Accepted(RunStatus.COMPLETED));
+  }
+
+  private BegunStep begin(RunId run, WorkerId worker) {
+    Caller caller = new Caller(null, null, Set.of(worker));
+    return await(
+        engine
+            .engine()
+            .reports()
+            .begin(NAMESPACE, run, "first", StepKind.FUNCTION, null, null, 0, caller));
   }
 
   @Test

@@ -287,18 +287,49 @@ class MetersTest {
   }
 
   @Test
+  void nothing_is_due_in_a_disabled_namespace() {
+    RunId run = engine.start();
+    database.execute(
+        "UPDATE kagzi.workflow_runs SET available_at = kagzi.clock() - interval '1 hour'"
+            + " WHERE run_id = '%s'".formatted(run));
+    engine.engine().namespaces().setEnabled(NAMESPACE, false, null);
+    try {
+      engine.engine().clusterMetrics().refresh();
+
+      assertThat(gauge("kagzi.queue.runs", "status", "pending")).isEqualTo(1);
+      assertThat(gauge("kagzi.queue.oldest.due.seconds")).isZero();
+    } finally {
+      engine.engine().namespaces().setEnabled(NAMESPACE, true, null);
+    }
+  }
+
+  /** Slots are counted worker by worker: what one executes too much is not free at another. */
+  @Test
   void queues_show_their_workers_and_slots() {
-    WorkerId one = register(10);
-    register(5);
-    await(engine.engine().workers().drain(null, one));
-    await(engine.engine().workers().heartbeat(new WorkerHeartbeat(one, null, 4, 0, 0, null, 0, 0)));
+    WorkerId draining = register(10);
+    WorkerId overfull = register(5);
+    WorkerId free = register(5);
+    register(100);
+    await(engine.engine().workers().drain(null, draining));
+    heartbeat(draining, 4);
+    heartbeat(overfull, 7);
+    heartbeat(free, 1);
 
     engine.engine().clusterMetrics().refresh();
 
-    assertThat(gauge("kagzi.queue.workers", "status", "online")).isEqualTo(1);
+    assertThat(gauge("kagzi.queue.workers", "status", "online")).isEqualTo(3);
     assertThat(gauge("kagzi.queue.workers", "status", "draining")).isEqualTo(1);
-    assertThat(gauge("kagzi.queue.slots", "state", "used")).isEqualTo(4);
-    assertThat(gauge("kagzi.queue.slots", "state", "free")).isEqualTo(5);
+    assertThat(gauge("kagzi.queue.slots", "state", "used")).isEqualTo(12);
+    // The last worker has not reported how many runs it executes.
+    assertThat(gauge("kagzi.queue.slots", "state", "free")).isEqualTo(4);
+  }
+
+  private void heartbeat(WorkerId worker, int active) {
+    await(
+        engine
+            .engine()
+            .workers()
+            .heartbeat(new WorkerHeartbeat(worker, null, active, 0, 0, null, 0, 0)));
   }
 
   private WorkerId register(int slots) {

@@ -41,11 +41,15 @@ class PortableSqlTest {
   private static final Set<String> NOT_COUNTED =
       Set.of("message.Messages.POST_SQL", "run.InsertPayloads.SQL");
 
+  /** {@code pg_replication_slots} has a column called xmin. */
+  private static final Set<String> OF_A_VIEW =
+      Set.of("diagnosis.TransactionChecks.REPLICATION_SLOTS");
+
   private static final Pattern LITERAL = Pattern.compile("'[^']*'");
 
   @Test
   void no_statement_uses_a_system_column() {
-    assertThat(breaking(sql -> SYSTEM_COLUMN.matcher(sql).find())).isEmpty();
+    assertThat(breaking(sql -> SYSTEM_COLUMN.matcher(sql).find())).isSubsetOf(OF_A_VIEW);
   }
 
   @Test

@@ -266,8 +266,8 @@ final class Postmaster {
   }
 
   /**
-   * Returns whether the process is dead but still listed: in a container an orphan's exit code may
-   * never be collected.
+   * Returns whether the process is dead but still listed, or vanished while its status was read. In
+   * a container an orphan's exit code may never be collected.
    */
   static boolean isZombie(long pid) throws IOException {
     Path stat = Path.of("/proc", Long.toString(pid), "stat");

@@ -3,6 +3,7 @@ package dev.kagzi.sdk;
 import dev.kagzi.protocol.v1.AdminServiceGrpc;
 import dev.kagzi.protocol.v1.DrainWorkerRequest;
 import dev.kagzi.protocol.v1.ForceOfflineWorkerRequest;
+import dev.kagzi.protocol.v1.GetQueueDepthRequest;
 import dev.kagzi.protocol.v1.GetStatsRequest;
 import dev.kagzi.protocol.v1.ListQueuesRequest;
 import dev.kagzi.protocol.v1.ListQueuesResponse;
@@ -22,8 +23,9 @@ import java.util.stream.Stream;
  * What operators need to know and do: counts, queues and workers of the client's namespace, also of
  * workers that other programs have started. Thread-safe.
  *
- * <p>Lists fetch their pages while the stream is read. A worker that does not exist in the
- * namespace fails the call with code {@code NOT_FOUND}: {@link RequestRefusedException#code}.
+ * <p>A list fetches its first page with the call and the others while the stream is read. A worker
+ * that does not exist in the namespace fails the call with code {@code NOT_FOUND}: {@link
+ * RequestRefusedException#code}.
  *
  * <pre>{@code
  * kagzi.admin().queues().filter(queue -> queue.pendingRuns() > 1_000).forEach(this::report);
@@ -50,6 +52,27 @@ public final class Admin {
     return pages(this::queues, ListQueuesResponse::getPage)
         .flatMap(page -> page.getQueuesList().stream())
         .map(AdminMapper::queue);
+  }
+
+  /**
+   * Returns how many runs of all queues have not ended. Reads only counts, so it is cheaper than
+   * {@link #queues}, which also finds the oldest run and the workers of each queue.
+   */
+  public QueueDepth queueDepth() {
+    return depth(GetQueueDepthRequest.newBuilder().setNamespace(connection.namespace()).build());
+  }
+
+  /** Returns how many runs of a queue have not ended: zeros for a queue that nobody has used. */
+  public QueueDepth queueDepth(String queue) {
+    return depth(
+        GetQueueDepthRequest.newBuilder()
+            .setNamespace(connection.namespace())
+            .setTaskQueue(queue)
+            .build());
+  }
+
+  private QueueDepth depth(GetQueueDepthRequest request) {
+    return AdminMapper.depth(connection.call(AdminServiceGrpc.getGetQueueDepthMethod(), request));
   }
 
   private ListQueuesResponse queues(PageRequest page) {

@@ -1,6 +1,7 @@
 package dev.kagzi.sdk;
 
 import dev.kagzi.sdk.internal.log.EventLog;
+import dev.kagzi.sdk.internal.log.LogContext;
 import java.lang.reflect.Type;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -91,7 +92,8 @@ final class InputReader {
       log.warn(
               "an input has fields that its type does not know, they are ignored; if a name is"
                   + " wrong, correct it where runs are started")
-          .with("type", type.getTypeName())
+          .about(LogContext.currentRun())
+          .with("input", type.getTypeName())
           .with("fields", unknown)
           .write();
     }

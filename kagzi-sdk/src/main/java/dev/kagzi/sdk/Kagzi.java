@@ -7,10 +7,12 @@ import dev.kagzi.protocol.v1.SetDefaultVersionRequest;
 import dev.kagzi.protocol.v1.Workflow;
 import dev.kagzi.sdk.internal.client.RunCalls;
 import dev.kagzi.sdk.internal.metrics.ClientMetrics;
+import dev.kagzi.sdk.internal.metrics.GuardedMetrics;
 import dev.kagzi.sdk.internal.metrics.MicrometerMetrics;
 import dev.kagzi.sdk.internal.otel.OpenTelemetryTracing;
 import dev.kagzi.sdk.internal.run.NameRules;
 import dev.kagzi.sdk.internal.run.RegisteredWorkflow;
+import dev.kagzi.sdk.internal.trace.GuardedTracing;
 import dev.kagzi.sdk.internal.trace.Tracing;
 import dev.kagzi.sdk.internal.wire.Channels;
 import dev.kagzi.sdk.internal.wire.Connection;
@@ -453,23 +455,24 @@ public final class Kagzi implements AutoCloseable {
      * default. The trace context of a start is stored in the headers of its run, so all executions,
      * steps and children of the run are in one trace. {@code docs/tracing.md} describes the spans.
      *
-     * <p>Only this method needs {@code io.opentelemetry:opentelemetry-api}, which the SDK does not
-     * bring.
+     * <p>An exception that the telemetry throws is logged and changes no run.
      */
     public Builder openTelemetry(OpenTelemetry openTelemetry) {
       this.tracing =
-          new OpenTelemetryTracing(Objects.requireNonNull(openTelemetry, "openTelemetry"));
+          new GuardedTracing(
+              new OpenTelemetryTracing(Objects.requireNonNull(openTelemetry, "openTelemetry")));
       return this;
     }
 
     /**
      * Sets the registry that this client and its workers measure themselves in; none by default.
-     * {@code docs/metrics.md} lists the meters. Requires {@code io.micrometer:micrometer-core} on
-     * the class path, which the SDK does not bring along.
+     * {@code docs/metrics.md} lists the meters. An exception that the registry throws is logged and
+     * changes no run.
      */
     public Builder meterRegistry(MeterRegistry registry) {
       Objects.requireNonNull(registry, "registry");
-      this.metrics = inNamespace -> new MicrometerMetrics(registry, inNamespace);
+      this.metrics =
+          inNamespace -> new GuardedMetrics(new MicrometerMetrics(registry, inNamespace));
       return this;
     }
 
@@ -511,8 +514,9 @@ public final class Kagzi implements AutoCloseable {
 
     /**
      * Opens only a gRPC channel with these options, for stubs of the protocol ({@code
-     * kagzi-protocol}). Each request gets an id, by which the server recognizes a repeated call.
-     * Calls are not retried and have no timeout. The caller closes the channel.
+     * kagzi-protocol}). Each request that has a field {@code request_id} gets one, by which the
+     * server recognizes a repeated call. Calls are not retried and have no timeout. The caller
+     * closes the channel.
      *
      * @throws IllegalStateException unless exactly one of {@link #address} and {@link #inProcess}
      *     is set

@@ -53,7 +53,10 @@ public final class Namespaces {
         connection.call(NamespaceServiceGrpc.getGetNamespaceMethod(), request).getNamespace());
   }
 
-  /** Lists all namespaces by name. Pages are fetched while the stream is read. */
+  /**
+   * Lists all namespaces by name. The call fetches the first page; the others are fetched while the
+   * stream is read.
+   */
   public Stream<NamespaceInfo> list() {
     return Stream.iterate(
             Optional.of(page("")),

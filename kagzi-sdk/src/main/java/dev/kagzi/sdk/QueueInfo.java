@@ -6,10 +6,9 @@ import java.util.Optional;
 /**
  * The state of a task queue at the time of the call.
  *
- * @param pendingRuns runs that wait for a worker: now, after a retry delay, or because they are
- *     blocked
- * @param oldestDue how long the run that is due for the longest time waits for a worker; empty if
- *     none is due
+ * @param pendingRuns runs that wait for a worker: now, after a delay, or because they are blocked
+ * @param oldestDue how long the longest-waiting due run has waited for a worker; empty if none is
+ *     due
  * @param totalSlots how many runs the online workers may execute at once; only of workers that have
  *     a limit and report their load, as those of this SDK do
  * @param freeSlots how many more runs these workers could take at their last heartbeats

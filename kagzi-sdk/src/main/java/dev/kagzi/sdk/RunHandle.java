@@ -122,8 +122,8 @@ public final class RunHandle<O> {
   }
 
   /**
-   * Ends the run immediately as FAILED with the given reason as its error. Its code is interrupted
-   * and cannot compensate. Its children are terminated, too, except {@linkplain
+   * Ends the run immediately as FAILED with the error {@code terminated: <reason>}. Its code is
+   * interrupted and cannot compensate. Its children are terminated, too, except {@linkplain
    * ChildBuilder#startDetached detached} ones and runs that its steps started with a client. No
    * failure handler is started.
    *

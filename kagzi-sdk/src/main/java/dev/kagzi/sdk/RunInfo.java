@@ -15,8 +15,8 @@ import java.util.Optional;
  * @param startedAt when a worker first claimed it
  * @param wakeUpAt when a sleeping or waiting run continues
  * @param workerId the worker that holds it
- * @param failure why an unfinished run is blocked, or was at its last release; otherwise the error
- *     of the last failed attempt, which a retried or resumed run keeps until it ends
+ * @param failure why a PENDING run is blocked; otherwise the error of the last failed attempt,
+ *     which a retried or resumed run keeps until it ends
  * @param parentRunId the run that started it, as a child or from a step
  * @param parentStep the step of that run
  * @param headers of its start: {@link WorkflowStarter#header}

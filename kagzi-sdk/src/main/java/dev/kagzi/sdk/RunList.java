@@ -64,7 +64,10 @@ public final class RunList {
     return this;
   }
 
-  /** Selects children of this run. */
+  /**
+   * Selects runs that this run started: children, detached ones too, and runs that its steps
+   * started with a client.
+   */
   public RunList parent(String runId) {
     request.setParentRunId(runId);
     return this;
@@ -145,7 +148,10 @@ public final class RunList {
     return token.isEmpty() ? Optional.empty() : Optional.of(token);
   }
 
-  /** Returns all runs that match. Pages are fetched while the stream is read. */
+  /**
+   * Returns all runs that match, from the current page on. The call fetches the first page; the
+   * others are fetched while the stream is read.
+   */
   public Stream<RunInfo> stream() {
     return Stream.iterate(
             Optional.of(page()),

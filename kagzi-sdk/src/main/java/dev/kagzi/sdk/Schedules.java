@@ -42,7 +42,10 @@ public final class Schedules {
     return this;
   }
 
-  /** Returns all schedules that match, newest first. Pages are fetched while the stream is read. */
+  /**
+   * Returns all schedules that match, newest first. The call fetches the first page; the others are
+   * fetched while the stream is read.
+   */
   public Stream<ScheduleInfo> stream() {
     return Stream.iterate(
             Optional.of(page("")),

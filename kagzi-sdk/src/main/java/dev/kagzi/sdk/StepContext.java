@@ -43,6 +43,8 @@ public interface StepContext {
    */
   void heartbeat(@Nullable Object progress);
 
-  /** Returns the progress of an earlier attempt ({@link #heartbeat}); empty if none. */
+  /**
+   * Returns the progress of an earlier execution of this step ({@link #heartbeat}); empty if none.
+   */
   <T> Optional<T> lastProgress(Class<T> type);
 }

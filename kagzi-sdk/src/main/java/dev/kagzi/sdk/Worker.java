@@ -44,7 +44,7 @@ public interface Worker extends AutoCloseable {
    */
   boolean awaitRegistered(Duration timeout) throws InterruptedException;
 
-  /** Returns how many runs it holds now, in all queues. */
+  /** Returns how many runs occupy a slot now, in all queues, also those whose claim it has lost. */
   int activeCount();
 
   /**

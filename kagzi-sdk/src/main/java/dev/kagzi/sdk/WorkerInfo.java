@@ -35,7 +35,9 @@ public record WorkerInfo(
     /** It finishes its runs and gets no new ones. */
     DRAINING,
     /** It has left or was declared dead. */
-    OFFLINE
+    OFFLINE,
+    /** The server is newer and has a status that this SDK does not know. */
+    UNKNOWN
   }
 
   /** Copies the collections. */

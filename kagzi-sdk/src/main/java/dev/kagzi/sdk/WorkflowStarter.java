@@ -6,6 +6,7 @@ import dev.kagzi.protocol.v1.StartWorkflowResponse;
 import dev.kagzi.sdk.internal.client.RunCalls;
 import dev.kagzi.sdk.internal.run.NameRules;
 import dev.kagzi.sdk.internal.run.StepScope;
+import dev.kagzi.sdk.internal.trace.StartTrace;
 import dev.kagzi.sdk.internal.trace.Tracing;
 import dev.kagzi.sdk.internal.wire.ProtoMapper;
 import java.time.Duration;
@@ -306,7 +307,13 @@ public final class WorkflowStarter<I, O> {
   }
 
   private CompletableFuture<StartWorkflowResponse> send(StartWorkflowRequest.Builder request) {
-    return tracing.start(request, () -> runs.start(request));
+    StartTrace trace = tracing.start(request);
+    try {
+      return runs.start(request).whenComplete(trace::end);
+    } catch (RuntimeException e) {
+      trace.end(null, e);
+      throw e;
+    }
   }
 
   private static StartWorkflowResponse started(

@@ -8,8 +8,9 @@
  *
  * <p>Names that are not allowed throw {@link dev.kagzi.sdk.InvalidArgumentException}; numbers and
  * durations out of range throw {@link IllegalArgumentException}. Setters do not list the two.
- * Values that only the server checks, such as cron expressions, upper limits and names of
- * namespaces, throw {@link dev.kagzi.sdk.RequestRefusedException} when they are sent.
+ * Values that only the server checks, such as cron expressions, upper limits and names given to
+ * {@link dev.kagzi.sdk.Namespaces}, throw {@link dev.kagzi.sdk.RequestRefusedException} when they
+ * are sent.
  *
  * <p>Depend only on this package. Packages under {@code internal} may change with any release, and
  * no signature here mentions them.

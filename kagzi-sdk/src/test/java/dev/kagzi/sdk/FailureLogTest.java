@@ -39,19 +39,19 @@ class FailureLogTest extends FakeServerTest {
 
   @Test
   void a_failed_run_is_logged_with_its_ids_and_its_exception() {
-    worker(
-            (ctx, name) -> {
-              throw new IllegalStateException("no \"lamp\"\nleft");
-            })
-        .start();
+    Worker worker =
+        worker(
+                (ctx, name) -> {
+                  throw new IllegalStateException("no \"lamp\"\nleft");
+                })
+            .start();
     RunHandle<String> run = start();
 
     assertThatThrownBy(() -> run.result(SOON)).isInstanceOf(RunFailedException.class);
 
     assertThat(awaitLogged("run failed"))
         .startsWith(
-            "run failed run=%s type=greet attempt=1 error=\"no \\\"lamp\\\" left\"%n"
-                .formatted(run.runId()))
+            "run failed%s attempt=1 error=\"no \\\"lamp\\\" left\"%n".formatted(ids(run, worker)))
         .contains("java.lang.IllegalStateException: no \"lamp\"")
         .contains("at dev.kagzi.sdk.FailureLogTest");
   }
@@ -97,22 +97,23 @@ class FailureLogTest extends FakeServerTest {
 
   @Test
   void a_step_that_fails_is_logged_with_its_run_and_its_exception_at_each_attempt() {
-    worker(
-            (ctx, name) -> {
-              ctx.step("charge")
-                  .retry(Retry.fixed(2, Duration.ofMillis(1)))
-                  .run(
-                      () -> {
-                        throw new IllegalStateException("no");
-                      });
-              return name;
-            })
-        .start();
+    Worker worker =
+        worker(
+                (ctx, name) -> {
+                  ctx.step("charge")
+                      .retry(Retry.fixed(2, Duration.ofMillis(1)))
+                      .run(
+                          () -> {
+                            throw new IllegalStateException("no");
+                          });
+                  return name;
+                })
+            .start();
     RunHandle<String> run = start();
 
     assertThatThrownBy(() -> run.result(SOON)).isInstanceOf(RunFailedException.class);
 
-    String ids = " run=" + run.runId() + " type=greet step=charge attempt=";
+    String ids = ids(run, worker) + " step=charge attempt=";
     assertThat(awaitLogged("step failed, it will be tried again" + ids + 1))
         .contains("java.lang.IllegalStateException: no")
         .contains("at dev.kagzi.sdk.FailureLogTest");
@@ -124,18 +125,23 @@ class FailureLogTest extends FakeServerTest {
 
   @Test
   void a_blocked_run_is_logged_with_its_ids_and_its_exception() {
-    kagzi
-        .worker()
-        .workflow(WorkflowType.of("greet", Integer.class, String.class), (ctx, n) -> "")
-        .drainTimeout(Duration.ofSeconds(5))
-        .start();
+    Worker worker =
+        kagzi
+            .worker()
+            .workflow(WorkflowType.of("greet", Integer.class, String.class), (ctx, n) -> "")
+            .drainTimeout(Duration.ofSeconds(5))
+            .start();
     RunHandle<String> run = start();
 
     assertThat(awaitLogged("run cannot go on with this code"))
-        .contains("run=" + run.runId())
-        .contains("type=greet")
+        .contains(ids(run, worker))
         .contains(PayloadException.class.getName())
         .contains("at dev.kagzi.sdk.");
+  }
+
+  /** The first ids of every line about an execution. */
+  private static String ids(RunHandle<?> run, Worker worker) {
+    return " run=%s type=greet queue=default worker=%s".formatted(run.runId(), worker.workerId());
   }
 
   /** The line is written after the server's answer, which the test may see earlier. */

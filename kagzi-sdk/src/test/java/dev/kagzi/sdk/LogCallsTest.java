@@ -54,6 +54,7 @@ class LogCallsTest {
         "void f() { log.warn(\"gone\").with(\"run\", 1); }",
         "void f(Throwable t) { log.warn(\"gone\").with(\"run\", 1).write(); }",
         "void f() { try { g(); } catch (A | BException e) { log.error(\"x\").with(\"r\", 1).write(); } }",
+        "void f() { log.warn(\"gone\").with(\"run\", 1).write(); }",
         "void f(Exception e) { var v = log.error(\"x\").with(\"r\", 1); v.write(); }",
       })
   void a_call_that_breaks_the_rule_is_found(String method) throws IOException {
@@ -124,10 +125,12 @@ class LogCallsTest {
       boolean receives = !written && !(statement instanceof VariableTree) && !dropped;
       if (dropped) {
         faults.add("not written: " + text);
-      } else if (!receives && !whole.contains(".with(\"")) {
+      } else if (!receives && !whole.contains(".with(\"") && !whole.contains(".about(")) {
         faults.add("without ids: " + text);
       } else if (isThrowableInScope() && !whole.contains(".cause(")) {
         faults.add("without its exception: " + text);
+      } else if (whole.contains(".with(\"run\"")) {
+        faults.add("a run without its queue, worker and trace, use about(..): " + text);
       }
     }
 

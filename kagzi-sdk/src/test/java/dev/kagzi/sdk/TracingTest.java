@@ -6,6 +6,9 @@ import static org.awaitility.Awaitility.await;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.opentelemetry.api.OpenTelemetry;
 import io.opentelemetry.api.baggage.Baggage;
 import io.opentelemetry.api.common.AttributeKey;
@@ -24,7 +27,9 @@ import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -368,6 +373,8 @@ class TracingTest extends FakeServerTest {
 
     await().atMost(SOON).until(() -> spans("kagzi.run").size() == 2);
     assertThat(spans).extracting(SpanData::getTraceId).containsOnly(runId.replace("-", ""));
+    // All runs of the fake server were created years ago, but the start has no span to link to.
+    assertThat(spans("kagzi.claim")).allSatisfy(span -> assertThat(span.getLinks()).isEmpty());
   }
 
   @Test
@@ -394,5 +401,107 @@ class TracingTest extends FakeServerTest {
         .extracting(SpanData::getParentSpanId)
         .containsExactlyInAnyOrderElementsOf(
             spans("kagzi.start").stream().map(SpanData::getSpanId).toList());
+  }
+
+  @Test
+  void a_step_that_ignores_its_timeout_has_failed_in_the_trace_and_in_the_metrics() {
+    SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    kagzi.close();
+    kagzi =
+        Kagzi.builder()
+            .address(server.address())
+            .openTelemetry(telemetry)
+            .meterRegistry(registry)
+            .connect();
+    AtomicBoolean leave = new AtomicBoolean();
+    worker(
+            (ctx, name) ->
+                ctx.step("charge")
+                    .timeout(Duration.ofMillis(100))
+                    .execute(String.class, step -> charge(step, leave)))
+        .start();
+
+    try {
+      assertThat(start().result(SOON)).isEqualTo("attempt 2");
+
+      SpanData cutOff = spans("kagzi.step charge").getFirst();
+      assertThat(cutOff.getStatus().getStatusCode()).isEqualTo(StatusCode.ERROR);
+      assertThat(cutOff.getStatus().getDescription()).contains("charge timed out after 100 ms");
+      assertThat(stepTimer(registry, "failed").count()).isEqualTo(1);
+      assertThat(stepTimer(registry, "failed").totalTime(TimeUnit.MILLISECONDS))
+          .isGreaterThan(1_000);
+    } finally {
+      leave.set(true);
+    }
+    await().atMost(SOON).until(() -> spans("kagzi.run").size() == 2);
+    assertThat(spans("kagzi.step charge")).hasSize(2);
+    assertThat(spans("kagzi.step charge").getFirst().getAttributes().asMap())
+        .doesNotContainKey(AttributeKey.booleanKey("kagzi.step.stopped"));
+    assertThat(stepTimer(registry, "failed").count()).isEqualTo(1);
+    assertThat(stepTimer(registry, "completed").count()).isEqualTo(1);
+  }
+
+  private static Timer stepTimer(MeterRegistry registry, String outcome) {
+    return registry.get("kagzi.worker.steps").tags("outcome", outcome).timer();
+  }
+
+  /** The first attempt ignores its interrupt. */
+  private static String charge(StepContext step, AtomicBoolean leave) {
+    while (step.attempt() == 1 && !leave.get()) {
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+    }
+    return "attempt " + step.attempt();
+  }
+
+  @Test
+  void the_start_of_a_child_names_its_queue_also_if_it_is_that_of_its_parent() {
+    WorkflowType<String, String> other = GREET.queue("other");
+    kagzi
+        .worker("orders")
+        .workflow(
+            GREET,
+            (ctx, name) -> {
+              ctx.child(GREET).startDetached("same", name);
+              ctx.child(other).startDetached("other", name);
+              return name;
+            })
+        .start();
+
+    kagzi.workflow(GREET).queue("orders").start("Ada").result(SOON);
+
+    assertThat(spans("kagzi.start"))
+        .extracting(
+            span ->
+                span.getAttributes().get(AttributeKey.stringKey("kagzi.step.key"))
+                    + " "
+                    + span.getAttributes().get(AttributeKey.stringKey("kagzi.task_queue")))
+        .containsExactlyInAnyOrder("null orders", "same orders", "other other");
+  }
+
+  @Test
+  void lines_of_the_sdk_about_a_run_have_its_trace() {
+    ListAppender<ILoggingEvent> logged = new ListAppender<>();
+    Logger logger = (Logger) LoggerFactory.getLogger("dev.kagzi.sdk.internal.run");
+    logged.start();
+    logger.addAppender(logged);
+    try {
+      Worker worker =
+          worker(
+                  (ctx, name) -> {
+                    throw new IllegalArgumentException("no such item");
+                  })
+              .start();
+
+      RunHandle<String> run = start();
+
+      String traceId = span("kagzi.run").getTraceId();
+      assertThat(logged.list)
+          .extracting(ILoggingEvent::getFormattedMessage)
+          .containsExactly(
+              "run failed run=%s type=greet queue=default worker=%s trace_id=%s attempt=1 error=\"no such item\""
+                  .formatted(run.runId(), worker.workerId(), traceId));
+    } finally {
+      logger.detachAppender(logged);
+    }
   }
 }

@@ -197,7 +197,10 @@ public record ServerConfig(
       return this;
     }
 
-    /** Accepts a PostgreSQL with settings that may lose acknowledged commits; for tests only. */
+    /**
+     * Accepts a PostgreSQL with {@code fsync} off, which may lose acknowledged commits; for tests
+     * only.
+     */
     public Builder unsafeDatabase() {
       this.unsafeDatabase = true;
       return this;

@@ -3,8 +3,8 @@
  *
  * <p>{@link dev.kagzi.server.KagziServer} assembles them, in a process of its own or inside an
  * application or a test. HTTP starts without waiting for the database, so that {@code /readyz} can
- * report what the server waits for. gRPC opens last and closes first, so that calls in flight
- * finish before the engine closes.
+ * report what the server waits for. gRPC opens after the engine has started and closes before it,
+ * so that calls in flight finish.
  *
  * <p>May use the engine and both servers. Must not use the SDK.
  */

@@ -81,13 +81,15 @@ class BatchWorkerTest {
   @Test
   void each_report_of_a_batch_is_answered_in_order() {
     server.startRun("reports", "order");
+    server.startRun("reports", "order");
     try (BatchWorker worker = new BatchWorker(server, "reports", "order")) {
-      Task task = worker.poll(1).get(0);
+      List<Task> tasks = worker.poll(2);
+      Task task = tasks.get(0);
 
       List<ReportResult> results =
           worker.report(
               stepDone(task, "charge", payload("1")),
-              item(task),
+              item(tasks.get(1)),
               stepDone(task, "charge", payload("2")),
               item(task)
                   .setEpoch(task.getEpoch() + 1)
@@ -101,6 +103,21 @@ class BatchWorkerTest {
       assertThat(results.get(3).hasClaimLost()).isTrue();
       assertThat(results.get(4).getAccepted().getStatus())
           .isEqualTo(WorkflowStatus.WORKFLOW_STATUS_COMPLETED);
+    }
+  }
+
+  @Test
+  void a_run_does_not_end_after_a_report_that_could_not_be_read() {
+    server.startRun("unreadable", "order");
+    try (BatchWorker worker = new BatchWorker(server, "unreadable", "order")) {
+      Task task = worker.poll(1).get(0);
+
+      List<ReportResult> results = worker.report(item(task), done(task));
+
+      assertThat(results).hasSize(2);
+      assertThat(results).allMatch(ReportResult::hasRefused);
+      assertThat(results.get(1).getRefused()).isEqualTo(results.get(0).getRefused());
+      assertThat(worker.report(done(task)).get(0).hasAccepted()).isTrue();
     }
   }
 

@@ -19,6 +19,7 @@ import dev.kagzi.protocol.v1.RegisterRequest;
 import dev.kagzi.protocol.v1.ReportItem;
 import dev.kagzi.protocol.v1.Task;
 import dev.kagzi.protocol.v1.TypeDuration;
+import dev.kagzi.protocol.v1.Worker;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -101,20 +102,26 @@ class OperatorCallsTest {
       worker.report(BatchWorker.done(worker.poll(1).get(0)));
       server.startRun("other", "t");
       registerWithLoad(server, "q", 10, 3);
+      // This worker does not report how many runs it executes; they are counted.
+      for (int i = 0; i < 4; i++) {
+        server.startRun("q", "t");
+      }
+      assertThat(worker.poll(4)).hasSize(4);
 
       GetOverviewResponse overview =
           server
               .admin()
               .getOverview(GetOverviewRequest.newBuilder().setNamespace("default").build());
 
-      assertThat(overview.getStats().getTotalWorkflows()).isEqualTo(2);
+      assertThat(overview.getStats().getTotalWorkflows()).isEqualTo(6);
       // The queue with more pending runs is first.
       assertThat(overview.getQueuesList())
           .extracting(Queue::getTaskQueue)
           .containsExactly("other", "q");
       // The worker with more active runs is first.
-      assertThat(overview.getWorkersList()).hasSize(2);
-      assertThat(overview.getWorkers(0).getActiveWorkflowCount()).isEqualTo(3);
+      assertThat(overview.getWorkersList())
+          .extracting(Worker::getActiveWorkflowCount)
+          .containsExactly(4, 3);
       TypeDuration duration = overview.getDurations(0);
       assertThat(overview.getDurationsCount()).isEqualTo(1);
       assertThat(duration.getWorkflowType()).isEqualTo("t");
@@ -138,7 +145,7 @@ class OperatorCallsTest {
 
       Finding due = finding(response, "DUE_RUNS");
       assertThat(due.getStatus()).isEqualTo(FindingStatus.FINDING_STATUS_WARNING);
-      assertThat(due.getMessage()).contains("1 of type t on queue nobody in default", "10 min");
+      assertThat(due.getMessage()).contains("1 run of type t on queue nobody in default", "10 min");
       assertThat(due.getAdvice()).contains("start workers");
       assertThat(due.getRunsList()).hasSize(1);
       assertThat(due.getRuns(0).getWhy()).startsWith("No worker");

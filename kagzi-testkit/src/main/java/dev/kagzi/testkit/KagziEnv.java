@@ -24,8 +24,8 @@ import java.util.concurrent.locks.LockSupport;
  * client. Created by {@link KagziExtension}, or by {@link #start} in other test frameworks.
  *
  * <p>The clock runs at normal speed, and {@link #advance} moves it forward. Sleeps, retry delays,
- * deadlines and leases follow it, because the server uses no other clock. {@code Instant.now()} in
- * the code under test is not affected.
+ * deadlines and leases follow it, because the server computes them with the clock of the database.
+ * {@code Instant.now()} in the code under test is not affected.
  *
  * <p>Differences from a production server: every wait of a run without branches suspends it,
  * however short, retention deletes nothing, namespaces are created automatically, and PostgreSQL
@@ -59,7 +59,8 @@ public final class KagziEnv implements AutoCloseable {
   /**
    * Starts an environment for one test. The caller must close it.
    *
-   * @param name used as namespace, so that logs show which test they belong to
+   * @param name used as namespace, so that logs show which test they belong to; characters other
+   *     than {@code A-Za-z0-9_.-} become {@code _}
    */
   public static KagziEnv start(String name) {
     String namespace = name.replaceAll("[^A-Za-z0-9_.-]", "_");
@@ -178,15 +179,26 @@ public final class KagziEnv implements AutoCloseable {
   }
 
   /** What each of these runs is doing, or why it does not continue. */
-  private String explanations(List<TestDatabase.BusyRun> runs) {
+  String explanations(List<TestDatabase.BusyRun> runs) {
     StringBuilder text = new StringBuilder();
     for (TestDatabase.BusyRun run : runs) {
-      RunId id = RunId.parse(run.runId()).orElseThrow();
-      for (WaitCause cause : server.engine().queries().explain(run.namespace(), id).causes()) {
-        text.append("\nrun ").append(id).append(": ").append(cause.text());
+      for (String cause : explain(run)) {
+        text.append("\nrun ").append(run.runId()).append(": ").append(cause);
       }
     }
     return text.toString();
+  }
+
+  // A run that cannot be explained must not hide which runs are still active.
+  private List<String> explain(TestDatabase.BusyRun run) {
+    try {
+      RunId id = RunId.parse(run.runId()).orElseThrow();
+      return server.engine().queries().explain(run.namespace(), id).causes().stream()
+          .map(WaitCause::text)
+          .toList();
+    } catch (RuntimeException e) {
+      return List.of("cannot be explained: " + e);
+    }
   }
 
   // A worker that is not registered yet will soon take due runs.

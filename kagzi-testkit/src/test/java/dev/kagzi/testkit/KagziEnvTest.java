@@ -265,4 +265,24 @@ class KagziEnvTest {
       assertThat(env.namespace()).isEqualTo("environments_do_not_share_runs_or_clock");
     }
   }
+
+  @Test
+  void a_run_that_cannot_be_explained_does_not_hide_what_the_others_do(KagziEnv env) {
+    env.worker().workflow(NAP, (ctx, time) -> "").start();
+    RunHandle<String> unserved = env.kagzi().workflow(REMIND).start("Ada");
+    String deleted = "01920000-0000-7000-8000-000000000000";
+
+    String text =
+        env.explanations(
+            List.of(
+                new TestDatabase.BusyRun(env.namespace(), deleted),
+                new TestDatabase.BusyRun(env.namespace(), "no id"),
+                new TestDatabase.BusyRun(env.namespace(), unserved.runId())));
+
+    assertThat(text.strip().lines())
+        .satisfiesExactly(
+            first -> assertThat(first).startsWith("run " + deleted + ": cannot be explained: "),
+            second -> assertThat(second).startsWith("run no id: cannot be explained: "),
+            third -> assertThat(third).startsWith("run " + unserved.runId()).contains("remind"));
+  }
 }

@@ -197,7 +197,10 @@ final class Scenarios {
     script.step("after");
   }
 
-  /** Branches differ: some sleep long, some are retried, some only execute steps. */
+  /**
+   * A branch sleeps up to 2.2 s, has a step that fails once, has inner branches, or only executes
+   * steps.
+   */
   private static void branch(Script script, int index) {
     Random random = script.choices("branch-" + index);
     script.step("one");

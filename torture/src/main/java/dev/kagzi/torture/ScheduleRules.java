@@ -30,7 +30,8 @@ final class ScheduleRules {
   private final List<String> problems;
 
   /**
-   * @param lateSeconds a slot that is fired later than this cannot count as on time
+   * @param lateSeconds a slot that is fired this many seconds after its time, or later, was
+   *     certainly late
    * @param problems receives the problems that are found
    */
   ScheduleRules(

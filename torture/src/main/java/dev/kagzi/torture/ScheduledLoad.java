@@ -141,7 +141,8 @@ final class ScheduledLoad implements AutoCloseable {
   }
 
   /**
-   * Checks that slots are decided on; without decisions no slot could lack a run.
+   * Checks that servers kept deciding on slots. Otherwise {@link ScheduleRules} has no slots to
+   * check and finds no problem.
    *
    * @param next the first slot that is not decided on; null if there is none
    */

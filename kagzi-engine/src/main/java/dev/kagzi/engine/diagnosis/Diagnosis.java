@@ -1,5 +1,6 @@
 package dev.kagzi.engine.diagnosis;
 
+import dev.kagzi.engine.diagnosis.Finding.FoundRun;
 import dev.kagzi.engine.internal.db.Database;
 import dev.kagzi.engine.internal.db.Session;
 import dev.kagzi.engine.internal.diagnosis.IndexChecks;
@@ -9,30 +10,44 @@ import dev.kagzi.engine.internal.diagnosis.SettingChecks;
 import dev.kagzi.engine.internal.diagnosis.TableChecks;
 import dev.kagzi.engine.internal.diagnosis.TransactionChecks;
 import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.SchemaException;
 import java.sql.SQLException;
 import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.stream.Stream;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Checks the database and the runs for known problems. Thread-safe; blocks, and makes one diagnosis
  * at a time.
  */
 public final class Diagnosis {
+  private static final Logger log = LoggerFactory.getLogger(Diagnosis.class);
   private static final String NOT_ALLOWED = "42501";
+  private static final String DELETED = "the run does not exist any more";
 
   private final Database database;
+  private final BiFunction<String, RunId, String> explain;
   private final AtomicReference<@Nullable CompletableFuture<List<Finding>>> running =
       new AtomicReference<>();
 
-  public Diagnosis(Database database) {
+  /**
+   * @param explain returns why a run of a namespace does not continue; refuses one that does not
+   *     exist
+   */
+  public Diagnosis(Database database, BiFunction<String, RunId, String> explain) {
     this.database = database;
+    this.explain = explain;
   }
 
   private interface Checked {
@@ -40,8 +55,9 @@ public final class Diagnosis {
   }
 
   /**
-   * Makes every check and returns one finding for each, in the order of {@link Check}. A check that
-   * cannot be made is a warning. If a diagnosis is already being made, returns its result.
+   * Makes every check and returns one finding for each, in the order of {@link Check}, with an
+   * explanation of each run that it names. A check that cannot be made is a warning. If a diagnosis
+   * is already being made, returns its result.
    *
    * @param serverClock the clock of this server, which is compared with the database's
    * @throws Refusal UNAVAILABLE if the database does not answer
@@ -54,7 +70,8 @@ public final class Diagnosis {
     }
     try {
       own.complete(make(serverClock));
-    } catch (RuntimeException e) {
+    } catch (Throwable e) {
+      // Also an Error: callers that wait for this diagnosis must not wait forever.
       own.completeExceptionally(e);
     } finally {
       running.set(null);
@@ -66,7 +83,13 @@ public final class Diagnosis {
     try {
       return diagnosis.join();
     } catch (CompletionException e) {
-      throw e.getCause() instanceof RuntimeException cause ? cause : e;
+      if (e.getCause() instanceof RuntimeException cause) {
+        throw cause;
+      }
+      if (e.getCause() instanceof Error cause) {
+        throw cause;
+      }
+      throw e;
     }
   }
 
@@ -75,7 +98,17 @@ public final class Diagnosis {
     if (unavailable.isPresent()) {
       throw Refusal.of(Refusal.Reason.UNAVAILABLE, "database", "", unavailable.get());
     }
-    return Stream.of(Check.values()).map(check -> finding(check, serverClock)).toList();
+    List<Finding> findings = new ArrayList<>();
+    Map<FoundRun, FoundRun> explained = new HashMap<>();
+    for (Check check : Check.values()) {
+      Finding finding = finding(check, serverClock);
+      findings.add(
+          finding.withRuns(
+              finding.runs().stream()
+                  .map(run -> explained.computeIfAbsent(run, this::explained))
+                  .toList()));
+    }
+    return List.copyOf(findings);
   }
 
   private Finding finding(Check check, InstantSource serverClock) {
@@ -85,6 +118,27 @@ public final class Diagnosis {
           : database.readForUser(session -> onSession(check, serverClock, session));
     } catch (Refusal refusal) {
       return unchecked(check, String.valueOf(refusal.getMessage()), "see the log of the server");
+    } catch (RuntimeException failed) {
+      // For example of Flyway, which reads the schema's history on a connection of its own.
+      log.atWarn().setCause(failed).addKeyValue("check", check).log("a check failed");
+      return unchecked(check, "the check failed", "see the log of the server for the reason");
+    }
+  }
+
+  private FoundRun explained(FoundRun run) {
+    if (run.namespace().isEmpty()) {
+      return run.withWhy(DELETED);
+    }
+    try {
+      return run.withWhy(explain.apply(run.namespace(), run.runId()));
+    } catch (Refusal refusal) {
+      return run.withWhy(
+          refusal.reason() == Refusal.Reason.NOT_FOUND
+              ? DELETED
+              : "could not be explained: " + refusal.getMessage());
+    } catch (RuntimeException failed) {
+      log.atWarn().setCause(failed).addKeyValue("run", run.runId()).log("a run was not explained");
+      return run.withWhy("could not be explained: see the log of the server");
     }
   }
 

@@ -19,7 +19,21 @@ public record Finding(
     FAILURE
   }
 
-  public record FoundRun(String namespace, RunId runId) {}
+  /**
+   * A run that a finding is about.
+   *
+   * @param namespace empty if the run does not exist any more
+   * @param why the reason why it does not continue
+   */
+  public record FoundRun(String namespace, RunId runId, String why) {
+    public FoundRun(String namespace, RunId runId) {
+      this(namespace, runId, "");
+    }
+
+    FoundRun withWhy(String reason) {
+      return new FoundRun(namespace, runId, reason);
+    }
+  }
 
   public Finding {
     runs = List.copyOf(runs);

@@ -1,11 +1,12 @@
 package dev.kagzi.engine.query;
 
 import dev.kagzi.engine.internal.db.Database;
+import dev.kagzi.engine.internal.db.DatabaseFailureLog;
 import dev.kagzi.engine.metrics.BoundedLabels;
 import dev.kagzi.engine.metrics.LabelledGauge;
 import dev.kagzi.engine.metrics.Meters;
 import dev.kagzi.engine.value.Refusal;
-import dev.kagzi.engine.value.WorkerStatus;
+import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Tags;
 import java.util.HashMap;
 import java.util.Locale;
@@ -15,12 +16,15 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The gauges about the queues and workers of all servers. They are read from the database only when
  * somebody asks for them, and at most every ten seconds. Thread-safe.
  */
 public final class ClusterMetrics {
+  private static final Logger log = LoggerFactory.getLogger(ClusterMetrics.class);
   private static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final long KNOWN_NANOS = TimeUnit.MINUTES.toNanos(1);
   private static final long WAIT_MS_MAX = 2_000;
@@ -31,6 +35,8 @@ public final class ClusterMetrics {
   private final LabelledGauge oldestDue;
   private final LabelledGauge workers;
   private final LabelledGauge slots;
+  private final Counter failedReads;
+  private volatile boolean isFailureLogged;
   private @Nullable Long readNanos;
   private @Nullable CompletableFuture<Void> reading;
 
@@ -43,6 +49,10 @@ public final class ClusterMetrics {
             "kagzi.queue.oldest.due.seconds", "Since when the oldest due run of a queue waits");
     this.workers = meters.labelled("kagzi.queue.workers", "Workers of a queue, by status");
     this.slots = meters.labelled("kagzi.queue.slots", "Slots of the workers of a queue, by state");
+    this.failedReads =
+        Counter.builder("kagzi.cluster.reads.failed")
+            .description("Failed reads of the gauges about queues and workers")
+            .register(meters.registry());
   }
 
   /**
@@ -54,12 +64,12 @@ public final class ClusterMetrics {
     CompletableFuture<Void> started = startReading();
     try {
       started.get(WAIT_MS_MAX, TimeUnit.MILLISECONDS);
-    } catch (ExecutionException | TimeoutException unavailable) {
-      // The database logs its own failures. The gauges keep their values for a minute.
-      dropOldValues();
+    } catch (ExecutionException | TimeoutException slow) {
+      // The values of this read are shown when it ends.
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+    dropOldValues();
   }
 
   private synchronized CompletableFuture<Void> startReading() {
@@ -71,19 +81,39 @@ public final class ClusterMetrics {
     }
     CompletableFuture<Void> started = new CompletableFuture<>();
     reading = started;
-    Thread.ofVirtual().name("kagzi-cluster-metrics").start(() -> read(started));
+    Thread.ofVirtual()
+        .name("kagzi-cluster-metrics")
+        .start(
+            () -> {
+              try {
+                read();
+              } finally {
+                started.complete(null);
+              }
+            });
     return started;
   }
 
-  private void read(CompletableFuture<Void> done) {
+  void read() {
     try {
       show(database.readForUser(ClusterState::read));
-      done.complete(null);
-    } catch (Refusal unavailable) {
-      done.completeExceptionally(unavailable);
+      isFailureLogged = false;
+    } catch (Refusal refusal) {
+      failed(refusal);
     } catch (RuntimeException | Error bug) {
-      done.completeExceptionally(bug);
+      failed(bug);
       throw bug;
+    }
+  }
+
+  /** Logs the first failure of several in a row. The database logs its own outages. */
+  void failed(Throwable cause) {
+    failedReads.increment();
+    if (!isFailureLogged && !DatabaseFailureLog.isLogged(cause)) {
+      isFailureLogged = true;
+      log.atWarn()
+          .addKeyValue("cause", cause.getMessage())
+          .log("the gauges of the cluster could not be read; they keep their values for a minute");
     }
   }
 
@@ -104,12 +134,23 @@ public final class ClusterMetrics {
       runsNow.merge(tags.and("status", "pending"), (double) queue.pending(), Double::sum);
       runsNow.merge(tags.and("status", "running"), (double) queue.running(), Double::sum);
       runsNow.merge(tags.and("status", "sleeping"), (double) queue.sleeping(), Double::sum);
-      oldestNow.merge(tags, queue.oldestDueMs() / 1_000.0, Math::max);
+      oldestNow.merge(tags, seconds(queue.oldestDueMs()), ClusterMetrics::longest);
     }
     runs.set(runsNow);
     oldestDue.set(oldestNow);
     showWorkers(state);
     readNanos = System.nanoTime();
+  }
+
+  private static double seconds(@Nullable Long ms) {
+    return ms == null ? Double.NaN : ms / 1_000.0;
+  }
+
+  /** Of queues that share a label: the longest known time; unknown if only zeros are known. */
+  static double longest(double one, double other) {
+    return one > 0 || other > 0
+        ? Math.max(Double.isNaN(one) ? 0 : one, Double.isNaN(other) ? 0 : other)
+        : one + other;
   }
 
   private void showWorkers(ClusterState state) {
@@ -118,12 +159,9 @@ public final class ClusterMetrics {
     for (ClusterState.Workers group : state.workers()) {
       Tags tags = labels.of(group.namespace(), group.queue());
       String status = group.status().name().toLowerCase(Locale.ROOT);
-      // A draining worker receives no runs, so its other slots are not free.
-      long free =
-          group.status() == WorkerStatus.ONLINE ? Math.max(0, group.slots() - group.used()) : 0;
       workersNow.merge(tags.and("status", status), (double) group.workers(), Double::sum);
       slotsNow.merge(tags.and("state", "used"), (double) group.used(), Double::sum);
-      slotsNow.merge(tags.and("state", "free"), (double) free, Double::sum);
+      slotsNow.merge(tags.and("state", "free"), (double) group.free(), Double::sum);
     }
     workers.set(workersNow);
     slots.set(slotsNow);

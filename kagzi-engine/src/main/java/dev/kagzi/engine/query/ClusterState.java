@@ -7,32 +7,40 @@ import dev.kagzi.engine.value.WorkerStatus;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** Queues and workers of all servers, as metrics show them. */
 record ClusterState(List<Queue> queues, List<Workers> workers) {
-  // How many pairs of queue and type, with version, are searched for their oldest due run.
-  private static final int PROBES_MAX = 1_000;
+  // How many pairs of queue and type, with version, are searched for their oldest due run; those
+  // with the most pending runs first.
+  private static final int PROBES_MAX = 10_000;
 
   /**
    * The open runs of a queue.
    *
-   * @param oldestDueMs since when its oldest due run waits; zero if no run is due
+   * @param oldestDueMs since when its oldest due run waits; zero if no run is due or the namespace
+   *     is disabled; null if the queue was not searched
    */
   record Queue(
-      String namespace, String name, long pending, long running, long sleeping, long oldestDueMs) {}
+      String namespace,
+      String name,
+      long pending,
+      long running,
+      long sleeping,
+      @Nullable Long oldestDueMs) {}
 
   /**
    * The workers of a queue that have the same status.
    *
-   * @param slots the sum of their concurrency limits
-   * @param used how many runs they execute, as their heartbeats say
+   * @param used how many runs those execute that report it in their heartbeats
+   * @param free how many runs more each of these would take
    */
   record Workers(
-      String namespace, String queue, WorkerStatus status, long workers, long slots, long used) {}
+      String namespace, String queue, WorkerStatus status, long workers, long used, long free) {}
 
   static ClusterState read(Session session) throws SQLException {
     return new ClusterState(
-        queueQuery().on(session).list(ClusterState::queue),
+        queueQuery(PROBES_MAX).on(session).list(ClusterState::queue),
         session.query(WORKERS).list(ClusterState::workersOfQueue));
   }
 
@@ -40,7 +48,7 @@ record ClusterState(List<Queue> queues, List<Workers> workers) {
    * Takes the numbers from the counts. For the oldest due run it probes the claim index, once for
    * each type and version that has open runs; it reads no ended runs.
    */
-  static SqlBuilder queueQuery() {
+  static SqlBuilder queueQuery(int probesMax) {
     StatsQueries.Filter open =
         new StatsQueries.Filter(
             null,
@@ -55,55 +63,66 @@ record ClusterState(List<Queue> queues, List<Workers> workers) {
         .add(StatsQueries.counted(open))
         .add(") u GROUP BY u.namespace, u.task_queue, u.workflow_type, u.version, u.status")
         .add("HAVING sum(u.runs) > 0),")
-        .add("k AS (")
-        .add("  SELECT DISTINCT namespace, task_queue, workflow_type, version FROM n")
-        .add("   LIMIT ?),", PROBES_MAX)
+        .add("k AS MATERIALIZED (")
+        .add("  SELECT namespace, task_queue, workflow_type, version FROM n")
+        .add("   GROUP BY namespace, task_queue, workflow_type, version")
+        .add("   ORDER BY sum(runs) FILTER (WHERE status = 'PENDING') DESC NULLS LAST")
+        .add("   LIMIT ?),", probesMax)
         .add(OLDEST);
   }
 
+  // A queue is searched if all its types and versions are. A disabled namespace hands out no runs
+  // on purpose, so nothing waits there.
   private static final String OLDEST =
       """
       o AS (
-        SELECT k.namespace, k.task_queue, min(d.available_at) AS due_at
+        SELECT k.namespace, k.task_queue, count(*) AS probes, min(d.available_at) AS due_at
           FROM k
-         CROSS JOIN LATERAL (
+          LEFT JOIN LATERAL (
                SELECT w.available_at
                  FROM kagzi.workflow_runs w
                 WHERE w.namespace = k.namespace AND w.task_queue = k.task_queue
                   AND w.workflow_type = k.workflow_type AND w.version = k.version
                   AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
                   AND w.available_at <= kagzi.clock()
+                  AND NOT EXISTS (SELECT 1 FROM kagzi.namespaces m
+                                   WHERE m.namespace = k.namespace AND NOT m.enabled)
                 ORDER BY w.available_at
-                LIMIT 1) AS d
+                LIMIT 1) AS d ON true
          GROUP BY k.namespace, k.task_queue)
       SELECT n.namespace, n.task_queue,
              coalesce(sum(n.runs) FILTER (WHERE n.status = 'PENDING'), 0)::bigint AS pending,
              coalesce(sum(n.runs) FILTER (WHERE n.status = 'RUNNING'), 0)::bigint AS running,
              coalesce(sum(n.runs) FILTER (WHERE n.status = 'SLEEPING'), 0)::bigint AS sleeping,
+             coalesce(min(o.probes), 0) = count(DISTINCT (n.workflow_type, n.version)) AS searched,
              coalesce((extract(epoch FROM kagzi.clock() - min(o.due_at)) * 1000)::bigint, 0)
                AS oldest_due_ms
         FROM n
         LEFT JOIN o ON o.namespace = n.namespace AND o.task_queue = n.task_queue
        GROUP BY n.namespace, n.task_queue""";
 
+  // A draining worker receives no runs, so its other slots are not free. A worker without a limit,
+  // and one that does not report its load, have no slots.
   static final String WORKERS =
       """
       SELECT namespace, task_queue, status, count(*) AS workers,
-             coalesce(sum(concurrency_limit), 0)::bigint AS slots,
-             coalesce(sum(active_count), 0)::bigint AS used
+             coalesce(sum(active_count) FILTER (WHERE sends_count), 0)::bigint AS used,
+             coalesce(sum(greatest(concurrency_limit - active_count, 0))
+                        FILTER (WHERE sends_count AND status = 'ONLINE'), 0)::bigint AS free
         FROM kagzi.workers
        WHERE status <> 'OFFLINE'
        GROUP BY namespace, task_queue, status
       """;
 
-  private static Queue queue(Row row) throws SQLException {
+  static Queue queue(Row row) throws SQLException {
+    long oldestDueMs = Math.max(0, row.bigint("oldest_due_ms"));
     return new Queue(
         row.text("namespace"),
         row.text("task_queue"),
         row.bigint("pending"),
         row.bigint("running"),
         row.bigint("sleeping"),
-        Math.max(0, row.bigint("oldest_due_ms")));
+        row.bool("searched") || oldestDueMs > 0 ? oldestDueMs : null);
   }
 
   private static Workers workersOfQueue(Row row) throws SQLException {
@@ -112,7 +131,7 @@ record ClusterState(List<Queue> queues, List<Workers> workers) {
         row.text("task_queue"),
         WorkerStatus.valueOf(row.text("status")),
         row.bigint("workers"),
-        row.bigint("slots"),
-        row.bigint("used"));
+        row.bigint("used"),
+        row.bigint("free"));
   }
 }

@@ -1,5 +1,6 @@
 package dev.kagzi.engine.query;
 
+import dev.kagzi.engine.internal.value.CountText;
 import dev.kagzi.engine.query.WaitCause.Code;
 import dev.kagzi.engine.query.WaitCause.Ref;
 import dev.kagzi.engine.query.WaitFacts.Held;
@@ -166,7 +167,7 @@ final class DispatchCauses {
         ("The %s that serve%s %s on queue %s sent the last heartbeat at %s. Without another one"
                 + " they are declared offline. Check the processes and their network.")
             .formatted(
-                WaitText.count(workers.size(), "worker"),
+                CountText.of(workers.size(), "worker"),
                 workers.size() == 1 ? "s" : "",
                 wanted(),
                 run.taskQueue(),
@@ -207,7 +208,7 @@ final class DispatchCauses {
                 + " start more workers or raise maxConcurrent if this is usual.")
             .formatted(
                 slots == 1 ? "The only slot" : "All " + slots + " slots",
-                WaitText.count(workers.size(), "worker"),
+                CountText.of(workers.size(), "worker"),
                 workers.size() == 1 ? "s" : "",
                 wanted(),
                 run.taskQueue(),
@@ -233,7 +234,7 @@ final class DispatchCauses {
                 ? "The run is due and about to be handed out: %s with a free slot on queue %s %s %s.%s"
                 : "The run is due: %s without a limit on queue %s %s %s and gets it when it polls.%s")
             .formatted(
-                WaitText.count(free.size(), "worker"),
+                CountText.of(free.size(), "worker"),
                 run.taskQueue(),
                 free.size() == 1 ? "serves" : "serve",
                 wanted(),
@@ -274,7 +275,7 @@ final class DispatchCauses {
   }
 
   private static String are(int workers) {
-    return WaitText.count(workers, "worker") + (workers == 1 ? " is" : " are");
+    return CountText.of(workers, "worker") + (workers == 1 ? " is" : " are");
   }
 
   private WaitCause cause(

@@ -14,7 +14,7 @@ import java.util.stream.Stream;
  * @param latencyMs response time of the database
  * @param workers dead workers whose runs wait, then workers that are not offline, oldest heartbeat
  *     first; limited to {@link #WORKERS_MAX}
- * @param workersByLevel number of all these workers
+ * @param workersByLevel workers by level; of dead ones at most {@link #WORKERS_MAX} are counted
  */
 public record Health(
     Level database,

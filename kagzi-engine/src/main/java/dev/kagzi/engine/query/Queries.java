@@ -94,7 +94,9 @@ public final class Queries {
           .map(facts -> WaitCauses.explain(facts, rules))
           .orElseThrow(() -> Refusal.notFound("run", id));
     } catch (Refusal refusal) {
-      if (refusal.reason() != Refusal.Reason.UNAVAILABLE) {
+      // A statement also fails for other reasons, such as a missing right. Then runs may continue.
+      if (refusal.reason() != Refusal.Reason.UNAVAILABLE
+          || database.unavailableReason().isEmpty()) {
         throw refusal;
       }
       return Explanation.databaseAway(String.valueOf(refusal.getMessage()));

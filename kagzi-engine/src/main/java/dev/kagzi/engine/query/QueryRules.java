@@ -3,7 +3,7 @@ package dev.kagzi.engine.query;
 import dev.kagzi.engine.retry.RetryPolicy;
 
 /**
- * Settings of the engine that queries interpret rows by.
+ * Settings of the engine that queries need to interpret rows.
  *
  * @param leaseMs maximum length of a lease, unless its run sets another
  * @param firstLeaseMs length of the lease with which a run is handed out; a heartbeat that lists

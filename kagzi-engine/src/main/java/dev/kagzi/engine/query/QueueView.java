@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
  * A queue with its open runs and its workers.
  *
  * @param pending runs that wait for a worker: now, after a delay, or because they are blocked
- * @param oldestDueMs how long the run that is due for the longest time waits for a worker; null if
- *     none is due
+ * @param oldestDueMs how long the longest-waiting due run has waited for a worker; null if none is
+ *     due
  * @param slots how many runs the online workers may execute at once; only of workers that have a
  *     limit and report their load
  * @param slotsFree how many more runs these workers could take at their last heartbeats

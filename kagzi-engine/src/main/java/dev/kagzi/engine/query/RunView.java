@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  * @param wakeUpAt when a run that waits for a time continues
  * @param crashes consecutive take-overs without a newly recorded step
  * @param epoch incremented with every claim
- * @param blockedBy why the code of its worker cannot continue it
+ * @param blockedBy why its last worker could not continue it; a RUNNING run keeps it until its
+ *     claim ends
  */
 public record RunView(
     String namespace,

@@ -65,10 +65,14 @@ final class RunningCauses {
           WaitCause.of(
               Code.LEASE_ENDED,
               end,
-              ("The lease of %s ended at %s: it sent no heartbeat for the run. The next free worker"
-                      + " of the queue takes the run over and continues it after its last recorded"
-                      + " step.")
-                  .formatted(worker(), text.at(end)),
+              "The lease of %s ended at %s: it sent no heartbeat for the run.%s"
+                  .formatted(
+                      worker(),
+                      text.at(end),
+                      facts.isHandedOut()
+                          ? " The next free worker of the queue takes the run over and continues it"
+                              + " after its last recorded step."
+                          : ""),
               refs()));
     } else if (end != null && isHolderGone()) {
       causes.add(leaseEnding(end));
@@ -104,10 +108,14 @@ final class RunningCauses {
     return WaitCause.of(
         Code.LEASE_ENDING,
         end,
-        ("%s. Its lease of the run ends at %s at the latest; then another worker takes the run over"
-                + " and continues it after its last recorded step. Check that process and its"
-                + " network.")
-            .formatted(state, text.at(end)),
+        "%s. Its lease of the run ends at %s at the latest%s. Check that process and its network."
+            .formatted(
+                state,
+                text.at(end),
+                facts.isHandedOut()
+                    ? "; then another worker takes the run over and continues it after its last"
+                        + " recorded step"
+                    : ""),
         refs());
   }
 
@@ -193,7 +201,7 @@ final class RunningCauses {
             .formatted(
                 worker(),
                 text.at(run.handedOutAt()),
-                end == null || facts.isDue()
+                end == null || facts.isDue() || !facts.isHandedOut()
                     ? ""
                     : " If that stays so, its lease ends at "
                         + text.at(end)
@@ -224,9 +232,10 @@ final class RunningCauses {
           WaitCause.of(
               Code.WORKER_DRAINING,
               null,
-              ("%s drains: it receives no new runs, and releases this one if it does not end in"
-                      + " time. Another worker then continues it.")
-                  .formatted(capital(worker())),
+              "%s drains: it receives no new runs, and releases this one if it does not end in time.%s"
+                  .formatted(
+                      capital(worker()),
+                      facts.isHandedOut() ? " Another worker then continues it." : ""),
               refs()));
     }
   }

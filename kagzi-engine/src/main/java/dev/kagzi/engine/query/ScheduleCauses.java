@@ -41,10 +41,15 @@ final class ScheduleCauses {
                   .formatted(template.name(), WaitText.sentence(WaitText.error(run.error()))),
               self));
     }
-    if (causes.isEmpty() || run.status() == RunStatus.SCHEDULED) {
+    if (causes.isEmpty() || isFiring()) {
       causes.add(next());
     }
     return causes;
+  }
+
+  /** Whether servers fire the schedule when it is due. */
+  private boolean isFiring() {
+    return run.status() == RunStatus.SCHEDULED && run.isNamespaceEnabled() && run.error() == null;
   }
 
   private WaitCause paused() {
@@ -90,16 +95,18 @@ final class ScheduleCauses {
               .formatted(template.name()),
           self);
     }
+    String last =
+        template.lastFiredAt() == null
+            ? ""
+            : "; it fired last at " + text.at(template.lastFiredAt());
     return WaitCause.of(
         Code.SCHEDULE_NEXT,
         next,
-        "Schedule %s fires next at %s%s."
-            .formatted(
-                template.name(),
-                text.at(next),
-                template.lastFiredAt() == null
-                    ? ""
-                    : "; it fired last at " + text.at(template.lastFiredAt())),
+        (next.isAfter(facts.now())
+                ? "Schedule %s fires next at %s%s."
+                : "Schedule %s is due: its slot is %s%s. A server fires it within seconds; if this"
+                    + " stays, check that a server runs, and its log.")
+            .formatted(template.name(), text.at(next), last),
         self);
   }
 }

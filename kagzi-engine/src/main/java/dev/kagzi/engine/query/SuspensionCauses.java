@@ -92,13 +92,17 @@ final class SuspensionCauses {
       }
       names.add(named(step));
     }
-    int all = Math.max(children.size(), run.waitsFor().size());
-    String some = all + " child runs: ";
+    // Not the length of waitsFor, which also has the steps of children that have ended.
+    int all = children.size();
+    boolean isCut = facts.steps().size() >= WaitQueries.STEPS_MAX;
+    String some = (isCut ? "at least " : "") + all + " child runs: ";
     String which =
         run.status() == RunStatus.RUNNING
             ? "Open child runs, which the code may wait for: "
             : "The run waits for "
-                + (all == 1 ? "child run " : run.waitsForAll() ? some : "the first of " + some);
+                + (all == 1 && !isCut
+                    ? "child run "
+                    : run.waitsForAll() ? some : "the first of " + some);
     return new WaitCause(
         Code.CHILDREN,
         which

@@ -1,8 +1,10 @@
 package dev.kagzi.engine.query;
 
+import dev.kagzi.engine.internal.value.CountText;
 import dev.kagzi.engine.query.WaitCause.Code;
 import dev.kagzi.engine.query.WaitCause.Ref;
 import dev.kagzi.engine.retry.RetryPolicy;
+import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.RunStatus;
 import java.time.Duration;
 import java.time.Instant;
@@ -89,7 +91,7 @@ final class WaitCauses {
 
   private void addPassedDeadline() {
     Instant deadline = run.deadlineAt();
-    if (deadline != null && !deadline.isAfter(facts.now())) {
+    if (deadline != null && facts.isDeadlinePassed()) {
       causes.add(
           WaitCause.of(
               Code.DEADLINE_PASSED,
@@ -102,9 +104,11 @@ final class WaitCauses {
 
   /** A run whose lease has ended also waits for a worker that takes it over. */
   private void addRunning() {
-    causes.addAll(new RunningCauses(facts, rules).all());
     if (facts.isDue()) {
       addDisabledNamespace();
+    }
+    causes.addAll(new RunningCauses(facts, rules).all());
+    if (facts.isDue() && facts.isHandedOut()) {
       causes.addAll(dispatch());
     }
   }
@@ -115,9 +119,18 @@ final class WaitCauses {
     if (isBlocked) {
       causes.add(blocked());
     }
-    if (facts.isDue()) {
+    if (facts.isDeadlinePassed()) {
+      return;
+    }
+    if (!facts.isDue()) {
+      addNotDue(isBlocked);
+    } else if (facts.isHandedOut()) {
       causes.addAll(dispatch());
-    } else if (run.status() == RunStatus.SLEEPING) {
+    }
+  }
+
+  private void addNotDue(boolean isBlocked) {
+    if (run.status() == RunStatus.SLEEPING) {
       causes.addAll(suspensions());
     } else if (!isBlocked) {
       addDelay();
@@ -166,34 +179,45 @@ final class WaitCauses {
 
   private WaitCause blocked() {
     Instant due = run.availableAt();
-    String again =
-        due == null || facts.isDue()
-            ? "It is handed out again now"
-            : "The next try is at " + text.at(due);
     String why = run.blockedBy() == null ? "" : WaitText.error(run.blockedBy());
     return WaitCause.of(
         Code.BLOCKED,
         due,
-        ("The code of its worker does not match what is recorded of the run: %s %s; it stays"
-                + " blocked until a worker has matching code.")
-            .formatted(WaitText.sentence(why), again),
+        "The code of its worker does not match what is recorded of the run: %s %s"
+            .formatted(WaitText.sentence(why), nextTry(due)),
         Ref.queue(run.taskQueue()));
+  }
+
+  private String nextTry(@Nullable Instant due) {
+    if (!facts.isHandedOut()) {
+      return "It is not handed out now.";
+    }
+    String again =
+        due == null || facts.isDue()
+            ? "It is handed out again now"
+            : "The next try is at " + text.at(due);
+    return again + "; it stays blocked until a worker has matching code.";
   }
 
   /** Why a PENDING run is not due yet. */
   private void addDelay() {
     Instant due = run.availableAt();
     List<WaitCause> retries = new SuspensionCauses(facts).retries();
-    if (due == null) {
+    boolean isStepRetry = due != null && isTimeOfRetry(due) && !retries.isEmpty();
+    if (due == null || isStepRetry) {
       causes.addAll(retries);
-    } else if (run.crashes() > 0 && !isTimeOfRetry(due)) {
+    } else if (run.crashes() > 0) {
       causes.add(crashed(due));
       causes.addAll(retries);
-    } else if (!retries.isEmpty()) {
-      causes.addAll(retries);
-    } else {
+    } else if (retries.isEmpty() || isRunRetry()) {
       causes.add(delayed(due));
+    } else {
+      causes.addAll(retries);
     }
+  }
+
+  private boolean isRunRetry() {
+    return run.attempts() > 1 && run.error() != null && run.policy() != null;
   }
 
   private boolean isTimeOfRetry(Instant due) {
@@ -205,14 +229,15 @@ final class WaitCauses {
         Code.CRASH_BACKOFF,
         due,
         ("%s in a row crashed or went silent with the run before it recorded a step. It is handed"
-                + " out again at %s; after more than %d crashes it fails. Read the log of the"
+                + " out again at %s, and fails if more than %d do so. Read the log of the"
                 + " workers: memory, or code that ends the process.")
-            .formatted(WaitText.count(run.crashes(), "worker"), text.at(due), rules.crashesMax()),
+            .formatted(CountText.of(run.crashes(), "worker"), text.at(due), rules.crashesMax()),
         Ref.queue(run.taskQueue()));
   }
 
   private WaitCause delayed(Instant due) {
-    if (run.attempts() > 1 && run.error() != null && run.policy() != null) {
+    Failure error = run.error();
+    if (isRunRetry() && error != null) {
       return WaitCause.of(
           Code.RUN_RETRY,
           due,
@@ -221,7 +246,7 @@ final class WaitCauses {
                   .formatted(
                       ofMax(run.attempts() - 1, run.policy()),
                       text.at(due),
-                      WaitText.error(run.error()))));
+                      WaitText.error(error))));
     }
     return run.epoch() == 0
         ? WaitCause.of(

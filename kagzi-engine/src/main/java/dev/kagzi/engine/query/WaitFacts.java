@@ -157,6 +157,16 @@ record WaitFacts(
     return isDue(run, now);
   }
 
+  /** Whether servers hand the run out when it is due. */
+  boolean isHandedOut() {
+    return run.isNamespaceEnabled() && !isDeadlinePassed();
+  }
+
+  boolean isDeadlinePassed() {
+    Instant deadline = run.deadlineAt();
+    return deadline != null && !deadline.isAfter(now);
+  }
+
   static boolean isDue(Run run, Instant now) {
     Instant due = run.availableAt();
     return due != null && !due.isAfter(now);

@@ -95,10 +95,6 @@ record WaitText(Instant now) {
     };
   }
 
-  static String count(long number, String one) {
-    return number + " " + one + (number == 1 ? "" : "s");
-  }
-
   static String type(String type, String version) {
     return version.isEmpty() ? type : type + " (version " + version + ")";
   }

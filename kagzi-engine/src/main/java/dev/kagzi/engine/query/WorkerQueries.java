@@ -13,6 +13,7 @@ import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.value.WorkerStatus;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -35,8 +36,10 @@ final class WorkerQueries {
   /**
    * Counts the runs that the workers of one queue hold, by type. Only runs with a lease of their
    * own have an index by worker. Other leases end within a known time, so the claim index finds
-   * their runs, version by version. If a lease has ended and no other worker has claimed the run,
-   * its holder still executes it; such runs are searched among a limited number of due runs.
+   * their runs, version by version. Runs that sleep or wait until then are among them, so their
+   * number is limited; leases that were renewed last come first. If a lease has ended and no other
+   * worker has claimed the run, its holder still executes it; such runs are searched among a
+   * limited number of due runs.
    */
   private static final String HELD_SQL =
       """
@@ -59,7 +62,7 @@ final class WorkerQueries {
         FROM (SELECT r.locked_by, r.workflow_type, r.claimed_at
                 FROM v
                CROSS JOIN LATERAL (
-                     SELECT w.locked_by, w.workflow_type,
+                     SELECT w.locked_by, w.workflow_type, w.status, w.heartbeat_timeout_ms,
                             coalesce(w.claimed_at, w.created_at) AS claimed_at
                        FROM kagzi.workflow_runs w
                       WHERE w.namespace = ? AND w.task_queue = ?
@@ -67,9 +70,10 @@ final class WorkerQueries {
                         AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
                         AND w.available_at > kagzi.clock()
                         AND w.available_at <= kagzi.clock() + ?::bigint * interval '1 millisecond'
-                        AND w.status = 'RUNNING'
-                        AND w.heartbeat_timeout_ms IS NULL) AS r
-               WHERE v.version IS NOT NULL AND r.locked_by = ANY (?::uuid[])
+                      ORDER BY w.available_at DESC
+                      LIMIT ?::int) AS r
+               WHERE v.version IS NOT NULL AND r.status = 'RUNNING'
+                 AND r.heartbeat_timeout_ms IS NULL AND r.locked_by = ANY (?::uuid[])
               UNION ALL
               SELECT r.locked_by, v.workflow_type, r.claimed_at
                 FROM v
@@ -94,6 +98,12 @@ final class WorkerQueries {
                  AND w.status = 'RUNNING') AS h
        GROUP BY h.locked_by, h.workflow_type
       """;
+
+  /** How many runs of a type and version that are due within a lease are searched. */
+  static final int LEASED_SEARCHED_MAX = 10_000;
+
+  /** How many workers that report no count are candidates for the busiest ones. */
+  private static final int UNCOUNTED_MAX = 20;
 
   private final Session session;
   private final long leaseMs;
@@ -184,6 +194,7 @@ final class WorkerQueries {
             scope.namespace,
             scope.queue,
             leaseMs,
+            LEASED_SEARCHED_MAX,
             ids,
             scope.namespace,
             scope.queue,
@@ -215,16 +226,37 @@ final class WorkerQueries {
     }
   }
 
-  /** Returns the online workers that execute the most runs. */
+  /**
+   * Returns the online workers that execute the most runs. Of the workers that report no count, a
+   * limited number is looked at, and their runs are counted.
+   */
   List<WorkerView> busiest(String namespace, int workersMax) throws SQLException {
-    return counted(busiestRows(namespace, workersMax).on(session).list(WorkerQueries::row));
+    List<Registered> candidates = new ArrayList<>();
+    candidates.addAll(busiestRows(namespace, workersMax).on(session).list(WorkerQueries::row));
+    candidates.addAll(uncountedRows(namespace).on(session).list(WorkerQueries::row));
+    return counted(candidates).stream()
+        .sorted(
+            Comparator.comparingInt(WorkerView::activeWorkflowCount)
+                .reversed()
+                .thenComparing(worker -> worker.workerId().value()))
+        .limit(workersMax)
+        .toList();
   }
 
   static SqlBuilder busiestRows(String namespace, int workersMax) {
     return new SqlBuilder()
         .add(COLUMNS)
         .add(matching(new Filter(namespace, null, WorkerStatus.ONLINE)))
+        .add("   AND w.sends_count")
         .add(" ORDER BY w.active_count DESC, w.worker_id LIMIT ?", workersMax);
+  }
+
+  static SqlBuilder uncountedRows(String namespace) {
+    return new SqlBuilder()
+        .add(COLUMNS)
+        .add(matching(new Filter(namespace, null, WorkerStatus.ONLINE)))
+        .add("   AND w.sends_count IS NOT TRUE")
+        .add(" ORDER BY w.last_heartbeat_at DESC, w.worker_id LIMIT ?", UNCOUNTED_MAX);
   }
 
   static SqlBuilder list(Filter filter, @Nullable Cursor from, boolean forward, int rowsMax) {

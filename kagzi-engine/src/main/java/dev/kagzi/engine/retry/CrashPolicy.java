@@ -3,8 +3,9 @@ package dev.kagzi.engine.retry;
 import java.util.random.RandomGenerator;
 
 /**
- * Back-off and limit for runs whose workers crash or become stale. Each take-over counts as a
- * crash. A recorded step, a park, a retry and a resume of the run reset the count. The first
+ * Back-off and limit for runs whose workers crash or become stale. Each claim that is taken from a
+ * crashed or stale worker counts as a crash. A recorded step, a suspension (sleep, wait for
+ * children, delay of a step's retry), a retry and a resume of the run reset the count. The first
  * take-over is immediate. Later ones are delayed, so that a run cannot crash all workers at once.
  * Above the limit it fails.
  *

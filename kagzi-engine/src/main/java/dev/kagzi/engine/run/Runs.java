@@ -271,9 +271,9 @@ public final class Runs {
    * another active run has.
    *
    * @param attempt the failed attempt, which makes the call idempotent; null: the current one
-   * @param force resumes in the first two of these cases: a terminated run continues, and in a run
-   *     that failed by itself all failed steps are executed again, even those whose failures were
-   *     caught
+   * @param force also resumes a run that compensated or was terminated: a terminated run continues,
+   *     and in a run that failed by itself all failed steps are executed again, even those whose
+   *     failures were caught
    */
   public CompletableFuture<ResumeResult> resume(
       String namespace, RunId run, @Nullable Integer attempt, boolean force) {

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * A heartbeat of a worker.
  *
  * @param claims the claims it executes; null from a client that lists none: then all its claims are
- *     renewed
+ *     renewed, unacknowledged ones only for a limited time
  * @param activeCount how many runs it executes; null if not reported
  * @param namespace the namespace that the worker must belong to; null for any
  * @param completedTotal runs completed since the registration, instead of the delta; 0 if not

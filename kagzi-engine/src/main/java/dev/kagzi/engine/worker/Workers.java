@@ -213,9 +213,9 @@ public final class Workers implements AutoCloseable {
   }
 
   /**
-   * Deregisters a worker: at once, or after it has finished its runs. Returns true if no run is
-   * left with it. Without drain its runs are released, so none is left. Returns false for an
-   * unknown worker.
+   * Deregisters a worker at once, or with drain marks it DRAINING; then it deregisters again when
+   * its runs have ended. Returns true if no run is left with it. Without drain its runs are
+   * released, so none is left. Returns false for an unknown worker.
    */
   public CompletableFuture<Boolean> deregister(
       @Nullable String namespace, WorkerId worker, boolean drain) {

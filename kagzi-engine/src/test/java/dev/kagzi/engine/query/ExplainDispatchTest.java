@@ -170,11 +170,14 @@ class ExplainDispatchTest extends ExplainFixture {
   }
 
   @Test
-  void a_disabled_namespace_is_the_first_cause() {
+  void nothing_else_is_said_about_a_due_run_of_a_disabled_namespace() {
+    registerWithSlots(3);
+    engine.start();
     RunId run = engine.start();
+    assertThat(codes(run)).containsExactly(Code.DUE, Code.QUEUE_POSITION);
     engine.engine().namespaces().setEnabled(NAMESPACE, false, null);
     try {
-      assertThat(codes(run)).containsExactly(Code.NAMESPACE_DISABLED, Code.NO_WORKER);
+      assertThat(codes(run)).containsExactly(Code.NAMESPACE_DISABLED);
       assertThat(explain(run).causes().getFirst().text())
           .isEqualTo(
               "Namespace default is disabled, so none of its runs is handed to a worker. `kagzi"

@@ -240,7 +240,7 @@ class ExplainRunTest extends ExplainFixture {
 
     assertThat(first(run, Code.CRASH_BACKOFF).text())
         .startsWith("2 workers in a row crashed or went silent")
-        .contains("after more than 10 crashes it fails");
+        .contains("and fails if more than 10 do so");
   }
 
   @Test
@@ -339,15 +339,18 @@ class ExplainRunTest extends ExplainFixture {
   }
 
   @Test
-  void a_passed_deadline_is_the_first_cause() {
+  void nothing_else_is_said_about_a_waiting_run_whose_deadline_passed() {
     RunId run = engine.start(new TestOptions().withExecutionTimeoutMs(60_000).build());
     Queries queries = withoutEngine();
     clock.ahead(Duration.ofSeconds(90));
 
-    WaitCause cause = queries.explain(NAMESPACE, run).causes().getFirst();
-
-    assertThat(cause.code()).isEqualTo(Code.DEADLINE_PASSED);
-    assertThat(cause.text()).contains("ends it as TIMED_OUT");
+    assertThat(queries.explain(NAMESPACE, run).causes())
+        .singleElement()
+        .satisfies(
+            cause -> {
+              assertThat(cause.code()).isEqualTo(Code.DEADLINE_PASSED);
+              assertThat(cause.text()).contains("ends it as TIMED_OUT");
+            });
   }
 
   @Test
@@ -384,6 +387,23 @@ class ExplainRunTest extends ExplainFixture {
       assertThat(explained.causes())
           .singleElement()
           .satisfies(cause -> assertThat(cause.code()).isEqualTo(Code.DATABASE_AWAY));
+    }
+  }
+
+  @Test
+  void a_statement_that_fails_does_not_mean_that_the_database_is_away() {
+    RunId run = engine.start();
+    String role = "blind_" + ProcessHandle.current().pid();
+    database.execute("CREATE ROLE %s LOGIN PASSWORD 'blind'".formatted(role));
+    try (Database blind =
+        Database.open(new DatabaseConfig(database.config().jdbcUrl(), role, "blind"))) {
+      Queries queries = new Queries(blind, Limits.DEFAULT, RULES);
+
+      assertThatThrownBy(() -> queries.explain(NAMESPACE, run))
+          .isInstanceOf(Refusal.class)
+          .hasMessage("a statement failed in the database (SQLSTATE 42501); try again");
+    } finally {
+      database.execute("DROP ROLE " + role);
     }
   }
 }

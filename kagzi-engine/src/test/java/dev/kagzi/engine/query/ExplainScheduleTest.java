@@ -61,6 +61,17 @@ class ExplainScheduleTest extends ExplainFixture {
   }
 
   @Test
+  void a_slot_that_has_passed_is_due_and_not_the_next_one() {
+    RunId schedule = create();
+    set(schedule, "fire_at = kagzi.clock() - interval '1 hour'");
+
+    assertThat(first(schedule, Code.SCHEDULE_NEXT).text())
+        .startsWith("Schedule " + queue + " is due: its slot is 20")
+        .containsPattern("\\(1 h( \\d+ \\w+)? ago\\)")
+        .endsWith("check that a server runs, and its log.");
+  }
+
+  @Test
   void a_paused_schedule_is_named() {
     RunId schedule = create();
     engine.engine().schedules().setEnabled(NAMESPACE, schedule, false, null);
@@ -112,6 +123,7 @@ class ExplainScheduleTest extends ExplainFixture {
 
     assertThat(first(schedule, Code.SCHEDULE_PROBLEM).text())
         .contains("cannot fire: time_zone: Mars (expected: a zone).");
+    assertThat(codes(schedule)).containsExactly(Code.SCHEDULE_PROBLEM);
   }
 
   @Test
@@ -127,7 +139,7 @@ class ExplainScheduleTest extends ExplainFixture {
     RunId schedule = create();
     engine.engine().namespaces().setEnabled(NAMESPACE, false, null);
     try {
-      first(schedule, Code.NAMESPACE_DISABLED);
+      assertThat(codes(schedule)).containsExactly(Code.NAMESPACE_DISABLED);
     } finally {
       engine.engine().namespaces().setEnabled(NAMESPACE, true, null);
     }

@@ -220,7 +220,7 @@ class PlanTest {
 
   @Test
   void the_oldest_due_run_of_each_queue_is_found_by_the_claim_index() {
-    assertThat(plan(ClusterState.queueQuery()))
+    assertThat(plan(ClusterState.queueQuery(1_000)))
         .contains("workflow_runs_claim")
         .doesNotContain("Seq Scan on workflow_runs");
   }
@@ -310,7 +310,10 @@ class PlanTest {
                 List.of(WorkerId.next(), WorkerId.next()),
                 60_000))
         .contains("workflow_runs_claim")
-        .contains("workflow_runs_own_lease");
+        .contains("workflow_runs_own_lease")
+        // Of the runs that are due within a lease, and of those that are due.
+        .contains("Scan Backward using workflow_runs_claim")
+        .matches(plan -> plan.split("->  Limit", -1).length > 2, "limits both searches");
   }
 
   @Test
@@ -376,6 +379,8 @@ class PlanTest {
       assertPlan(QueueQueries.workers(namespace, List.of("q1", "q2")))
           .containsPattern("workers_queue|workers_heartbeat");
       assertPlan(WorkerQueries.busiestRows(namespace, Overview.WORKERS_MAX))
+          .containsPattern("workers_queue|workers_heartbeat");
+      assertPlan(WorkerQueries.uncountedRows(namespace))
           .containsPattern("workers_queue|workers_heartbeat");
     }
   }

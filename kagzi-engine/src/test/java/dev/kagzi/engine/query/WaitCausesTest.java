@@ -6,6 +6,8 @@ import dev.kagzi.engine.query.WaitCause.Code;
 import dev.kagzi.engine.query.WaitFacts.Child;
 import dev.kagzi.engine.query.WaitFacts.Held;
 import dev.kagzi.engine.retry.RetryPolicy;
+import dev.kagzi.engine.value.ErrorCode;
+import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.StepKind;
@@ -28,6 +30,7 @@ import org.junit.jupiter.api.Test;
 class WaitCausesTest {
   private static final Instant NOW = Instant.parse("2026-03-01T12:00:00Z");
   private static final RunId RUN = RunId.next();
+  private static final Failure FAILURE = Failure.of(ErrorCode.INTERNAL, "boom");
   private static final QueryRules RULES =
       new QueryRules(new Health.Rules(6_000, 10_000), 60_000, 6_000, 10, RetryPolicy.DEFAULT);
 
@@ -57,6 +60,81 @@ class WaitCausesTest {
         null,
         null,
         null);
+  }
+
+  /** A run that failed once as a whole and is tried again at {@code due}. */
+  private static WaitFacts.Run retried(Instant due) {
+    return new WaitFacts.Run(
+        "default",
+        true,
+        RUN,
+        "orders",
+        "order",
+        "",
+        RunStatus.PENDING,
+        NOW.minusSeconds(100),
+        null,
+        1,
+        null,
+        null,
+        null,
+        due,
+        List.of(),
+        false,
+        2,
+        0,
+        RetryPolicy.DEFAULT,
+        FAILURE,
+        null,
+        null,
+        null,
+        null);
+  }
+
+  private static WaitFacts.Step failedStep(Instant due) {
+    return new WaitFacts.Step(
+        new StepRef(RUN, "charge", 1, 1),
+        StepKind.FUNCTION,
+        StepStatus.FAILED,
+        NOW.minusSeconds(10),
+        1,
+        FAILURE,
+        RetryPolicy.DEFAULT,
+        due,
+        null,
+        null,
+        null);
+  }
+
+  @Test
+  void the_retry_of_a_step_does_not_hide_that_of_the_whole_run() {
+    Instant due = NOW.plusSeconds(60);
+
+    List<WaitCause> ofRun =
+        explain(facts(retried(due), List.of(failedStep(NOW.plusSeconds(5))), Map.of()));
+    List<WaitCause> ofStep = explain(facts(retried(due), List.of(failedStep(due)), Map.of()));
+
+    assertThat(ofRun).extracting(WaitCause::code).containsExactly(Code.RUN_RETRY);
+    assertThat(ofRun.getFirst().at()).isEqualTo(due);
+    assertThat(ofStep).extracting(WaitCause::code).containsExactly(Code.STEP_RETRY);
+  }
+
+  @Test
+  void children_that_have_ended_are_not_counted() {
+    RunId child = RunId.next();
+    List<WaitFacts.Step> open = List.of(step("c#2", StepKind.CHILD_WORKFLOW, null, child));
+    Map<RunId, Child> children = Map.of(child, new Child(child, "pack", RunStatus.RUNNING, NOW));
+
+    WaitCause cause =
+        explain(
+                facts(
+                    run(RunStatus.SLEEPING, Instant.MAX, List.of("c#0", "c#1", "c#2")),
+                    open,
+                    children))
+            .getFirst();
+
+    assertThat(cause.text())
+        .startsWith("The run waits for child run " + child + " (step c#2, pack, RUNNING). ");
   }
 
   private static WaitFacts facts(

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import dev.kagzi.sdk.Admin;
 import dev.kagzi.sdk.Kagzi;
 import dev.kagzi.sdk.NamespaceStats;
+import dev.kagzi.sdk.QueueDepth;
 import dev.kagzi.sdk.QueueInfo;
 import dev.kagzi.sdk.RequestRefusedException;
 import dev.kagzi.sdk.RunStatus;
@@ -16,6 +17,7 @@ import dev.kagzi.sdk.WorkerInfo;
 import dev.kagzi.sdk.WorkflowType;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
@@ -76,6 +78,10 @@ class AdminTest {
         assertThat(lonely.pendingRuns()).isEqualTo(1);
         assertThat(lonely.oldestDue()).isPresent();
         assertThat(lonely.onlineWorkers()).isZero();
+        assertThat(kagzi.admin().queueDepth())
+            .isEqualTo(new QueueDepth(1, 0, 0, Map.of("lonely", 1L)));
+        assertThat(kagzi.admin().queueDepth("lonely").pendingRuns()).isEqualTo(1);
+        assertThat(kagzi.admin().queueDepth("echoes")).isEqualTo(new QueueDepth(0, 0, 0, Map.of()));
       }
     }
   }

@@ -191,6 +191,8 @@ class HeadersTest {
         .isThrownBy(() -> admin.forceWorkerOffline(left, "it has left"));
     assertThat(admin.stats().runs()).isPositive();
     assertThat(admin.queues().toList()).isNotNull();
+    assertThat(admin.queueDepth().pendingRuns()).isNotNegative();
+    assertThat(admin.queueDepth("nobody").pendingRuns()).isZero();
   }
 
   private static Set<String> methods(List<Call> calls) {

@@ -9,12 +9,9 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
-import java.io.File;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CountDownLatch;
@@ -158,6 +155,21 @@ class MetricsTest extends RealServerTest {
   }
 
   @Test
+  void two_workers_of_a_queue_are_shown_as_their_sum_and_one_of_them_after_the_other_has_closed()
+      throws Exception {
+    try (Kagzi kagzi = measured();
+        Kagzi other = measured()) {
+      Worker first = kagzi.worker().workflow(type, (ctx, name) -> name).maxConcurrent(3).start();
+      other.worker().workflow(type, (ctx, name) -> name).maxConcurrent(5).start();
+      assertThat(slots("free")).isEqualTo(8);
+
+      first.close();
+
+      assertThat(slots("free")).isEqualTo(5);
+    }
+  }
+
+  @Test
   void a_closed_worker_leaves_no_gauge_and_the_next_one_shows_its_own() throws Exception {
     try (Kagzi kagzi = measured()) {
       Worker first = kagzi.worker().workflow(type, (ctx, name) -> name).maxConcurrent(3).start();
@@ -168,32 +180,5 @@ class MetricsTest extends RealServerTest {
       kagzi.worker().workflow(type, (ctx, name) -> name).maxConcurrent(5).start();
       assertThat(slots("free")).isEqualTo(5);
     }
-  }
-
-  @Test
-  void the_sdk_works_without_micrometer_on_the_class_path() throws Exception {
-    String classPath =
-        Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
-            .filter(entry -> !entry.contains("micrometer"))
-            .collect(Collectors.joining(File.pathSeparator));
-    Process process =
-        new ProcessBuilder(
-                List.of(
-                    Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                    "--enable-native-access=ALL-UNNAMED",
-                    "-XX:+UseSerialGC",
-                    "-XX:TieredStopAtLevel=1",
-                    "-cp",
-                    classPath,
-                    WithoutMicrometer.class.getName(),
-                    server.address(),
-                    queue))
-            .redirectErrorStream(true)
-            .start();
-    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-
-    assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
-    assertThat(output).contains("result: hello Ada");
-    assertThat(process.exitValue()).as(output).isZero();
   }
 }

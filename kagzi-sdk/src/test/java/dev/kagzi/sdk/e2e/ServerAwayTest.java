@@ -251,6 +251,7 @@ class ServerAwayTest {
   private static void addAdmin(Map<String, ThrowingCallable> calls, Admin admin) {
     calls.put("Admin.stats", admin::stats);
     calls.put("Admin.queues", () -> admin.queues().toList());
+    calls.put("Admin.queueDepth", admin::queueDepth);
     calls.put("Admin.workers", () -> admin.workers().toList());
     calls.put("Admin.workerEvents", () -> admin.workerEvents(RUN_ID).toList());
     calls.put("Admin.drainWorker", () -> admin.drainWorker(RUN_ID));

@@ -9,11 +9,19 @@ import dev.kagzi.sdk.RequestRefusedException;
 import dev.kagzi.sdk.RunHandle;
 import dev.kagzi.sdk.WorkflowContext;
 import dev.kagzi.sdk.WorkflowType;
+import io.opentelemetry.api.baggage.Baggage;
+import io.opentelemetry.context.Context;
+import io.opentelemetry.context.Scope;
+import io.opentelemetry.sdk.OpenTelemetrySdk;
+import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Headers of a start: who may set them, and where they can be read. */
@@ -105,5 +113,58 @@ class StartHeadersTest extends RealServerTest {
     assertThatExceptionOfType(RequestRefusedException.class)
         .isThrownBy(() -> kagzi.workflow(type).header("large", "x".repeat(16_380)).start(""))
         .withMessageContaining("headers: 16385 bytes (expected: at most 16384 bytes in all)");
+  }
+
+  private Kagzi traced() {
+    return Kagzi.builder()
+        .address(server.address())
+        .openTelemetry(
+            OpenTelemetrySdk.builder()
+                .setTracerProvider(SdkTracerProvider.builder().build())
+                .build())
+        .connect();
+  }
+
+  private static Map<String, String> headers(int count) {
+    return IntStream.range(0, count).boxed().collect(Collectors.toMap(i -> "h" + i, i -> "x"));
+  }
+
+  @Test
+  void tracing_makes_no_start_invalid_that_is_valid_without_it() {
+    WorkflowType<String, String> child =
+        WorkflowType.of("child", String.class, String.class).queue(queue);
+    Context baggage =
+        Context.root().with(Baggage.builder().put("tenant", "x".repeat(6_000)).build());
+    Scope scope = baggage.makeCurrent();
+    try (Kagzi traced = traced()) {
+      traced
+          .worker()
+          .workflow(type, (ctx, name) -> ctx.child(child).run("child", name))
+          .workflow(child, (ctx, name) -> ctx.headers().size() + "")
+          .start();
+
+      assertThat(names(traced.workflow(type).headers(headers(63)).start("")))
+          .hasSize(64)
+          .contains("traceparent")
+          .doesNotContain("baggage");
+      assertThat(names(traced.workflow(type).headers(headers(64)).start("")))
+          .hasSize(64)
+          .doesNotContain("traceparent");
+      assertThat(names(traced.workflow(type).header("large", "x".repeat(12_000)).start("")))
+          .containsExactlyInAnyOrder("large", "traceparent");
+      assertThat(names(traced.workflow(type).header("large", "x".repeat(16_379)).start("")))
+          .containsExactly("large");
+      assertThat(names(traced.workflow(type).header("small", "x").start("")))
+          .containsExactlyInAnyOrder("small", "traceparent", "baggage");
+    } finally {
+      scope.close();
+    }
+  }
+
+  /** Returns the names of the run's headers, after its child has ended, too. */
+  private static Set<String> names(RunHandle<String> run) {
+    Set<String> names = run.info().headers().keySet();
+    assertThat(run.result(SOON)).isEqualTo(names.size() + "");
+    return names;
   }
 }

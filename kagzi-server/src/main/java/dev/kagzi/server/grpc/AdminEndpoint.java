@@ -1,7 +1,6 @@
 package dev.kagzi.server.grpc;
 
 import dev.kagzi.engine.diagnosis.Diagnosis;
-import dev.kagzi.engine.diagnosis.Finding;
 import dev.kagzi.engine.namespace.NamespaceView;
 import dev.kagzi.engine.namespace.Namespaces;
 import dev.kagzi.engine.page.Page;
@@ -287,18 +286,7 @@ final class AdminEndpoint extends AdminServiceImplBase {
 
   @Override
   public void diagnose(DiagnoseRequest request, StreamObserver<DiagnoseResponse> caller) {
-    blocking.answer(
-        caller,
-        () -> OperatorMapper.findings(diagnosis.findings(clock), this::why),
-        Function.identity());
-  }
-
-  private String why(Finding.FoundRun run) {
-    try {
-      return queries.explain(run.namespace(), run.runId()).causes().getFirst().text();
-    } catch (Refusal deleted) {
-      return "";
-    }
+    blocking.answer(caller, () -> diagnosis.findings(clock), OperatorMapper::findings);
   }
 
   @Override

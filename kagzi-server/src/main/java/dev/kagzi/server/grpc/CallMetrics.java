@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 final class CallMetrics implements ServerInterceptor {
   private final MeterRegistry registry;
-  private final Map<String, Map<Status.Code, Timer>> methods = new ConcurrentHashMap<>();
+  private final Map<String, MethodTimers> methods = new ConcurrentHashMap<>();
 
   CallMetrics(MeterRegistry registry) {
     this.registry = registry;
@@ -30,7 +30,8 @@ final class CallMetrics implements ServerInterceptor {
   @Override
   public <Q, A> ServerCall.Listener<Q> interceptCall(
       ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
-    Measurement measurement = new Measurement(call.getMethodDescriptor().getFullMethodName());
+    Measurement measurement =
+        new Measurement(timers(call.getMethodDescriptor().getFullMethodName()));
     ServerCall.Listener<Q> listener =
         next.startCall(
             new SimpleForwardingServerCall<>(call) {
@@ -50,27 +51,41 @@ final class CallMetrics implements ServerInterceptor {
     };
   }
 
-  private final class Measurement {
-    private final String method;
+  private static final class Measurement {
+    private final MethodTimers timers;
     private final long beganNanos = System.nanoTime();
     private final AtomicBoolean ended = new AtomicBoolean();
 
-    Measurement(String method) {
-      this.method = method;
+    Measurement(MethodTimers timers) {
+      this.timers = timers;
     }
 
     void end(Status.Code code) {
       if (ended.compareAndSet(false, true)) {
-        timer(method, code).record(System.nanoTime() - beganNanos, TimeUnit.NANOSECONDS);
+        timers.of(code).record(System.nanoTime() - beganNanos, TimeUnit.NANOSECONDS);
       }
     }
   }
 
-  private Timer timer(String method, Status.Code code) {
-    Map<Status.Code, Timer> byCode =
-        methods.computeIfAbsent(method, name -> new ConcurrentHashMap<>());
-    Timer known = byCode.get(code);
-    return known != null ? known : byCode.computeIfAbsent(code, status -> create(method, status));
+  /** Looks the method up first: {@code computeIfAbsent} may lock although it is known. */
+  private MethodTimers timers(String method) {
+    MethodTimers known = methods.get(method);
+    return known != null ? known : methods.computeIfAbsent(method, name -> new MethodTimers(name));
+  }
+
+  /** The timers of a method. One is created when a call first ends with its status. */
+  private final class MethodTimers {
+    private final String method;
+    private final Map<Status.Code, Timer> byCode = new ConcurrentHashMap<>();
+
+    MethodTimers(String method) {
+      this.method = method;
+    }
+
+    Timer of(Status.Code code) {
+      Timer known = byCode.get(code);
+      return known != null ? known : byCode.computeIfAbsent(code, status -> create(method, status));
+    }
   }
 
   private Timer create(String method, Status.Code status) {

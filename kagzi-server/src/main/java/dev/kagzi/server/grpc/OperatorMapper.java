@@ -12,7 +12,6 @@ import dev.kagzi.protocol.v1.GetOverviewResponse;
 import dev.kagzi.protocol.v1.ListQueuesResponse;
 import dev.kagzi.protocol.v1.Queue;
 import java.util.List;
-import java.util.function.Function;
 
 /** Responses of the calls that operators make. */
 final class OperatorMapper {
@@ -60,15 +59,13 @@ final class OperatorMapper {
         .build();
   }
 
-  /** {@code why} returns the reason why a run does not continue. */
-  static DiagnoseResponse findings(List<Finding> findings, Function<Finding.FoundRun, String> why) {
+  static DiagnoseResponse findings(List<Finding> findings) {
     DiagnoseResponse.Builder message = DiagnoseResponse.newBuilder();
-    findings.forEach(finding -> message.addFindings(finding(finding, why)));
+    findings.forEach(finding -> message.addFindings(finding(finding)));
     return message.build();
   }
 
-  private static dev.kagzi.protocol.v1.Finding finding(
-      Finding finding, Function<Finding.FoundRun, String> why) {
+  private static dev.kagzi.protocol.v1.Finding finding(Finding finding) {
     dev.kagzi.protocol.v1.Finding.Builder message =
         dev.kagzi.protocol.v1.Finding.newBuilder()
             .setCheck(finding.check().name())
@@ -80,7 +77,7 @@ final class OperatorMapper {
           FoundRun.newBuilder()
               .setNamespace(run.namespace())
               .setRunId(run.runId().toString())
-              .setWhy(why.apply(run)));
+              .setWhy(run.why()));
     }
     return message.build();
   }

@@ -6,14 +6,20 @@ import dev.kagzi.engine.run.ReportResult;
 import dev.kagzi.engine.run.Reports;
 import dev.kagzi.engine.value.RecordedStep;
 import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.protocol.v1.ReportItem;
 import dev.kagzi.protocol.v1.ReportRequest;
 import dev.kagzi.protocol.v1.ReportResponse;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
-/** Processes a batch of a worker's reports. An item that cannot be read is refused alone. */
+/**
+ * Processes a batch of a worker's reports. An item that cannot be read is refused, and with it the
+ * later items of its run.
+ */
 final class ReportCall {
   private static final int ITEMS_MAX = 10_000;
 
@@ -38,11 +44,18 @@ final class ReportCall {
     }
     List<Report> readable = new ArrayList<>(count);
     Refusal[] refused = new Refusal[count];
+    Map<String, Refusal> unreadable = new HashMap<>();
     for (int i = 0; i < count; i++) {
-      try {
-        readable.add(ReportItems.read(request.getItems(i), defaults));
-      } catch (Refusal refusal) {
-        refused[i] = refusal;
+      ReportItem item = request.getItems(i);
+      // The worker assumed that its earlier report was stored. A run must not complete without it.
+      refused[i] = unreadable.get(item.getRunId());
+      if (refused[i] == null) {
+        try {
+          readable.add(ReportItems.read(item, defaults));
+        } catch (Refusal refusal) {
+          refused[i] = refusal;
+          unreadable.put(item.getRunId(), refusal);
+        }
       }
     }
     return reports

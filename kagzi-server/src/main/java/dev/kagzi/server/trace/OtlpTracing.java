@@ -3,6 +3,7 @@ package dev.kagzi.server.trace;
 import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.run.StartResult;
+import dev.kagzi.engine.value.Refusal;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.trace.Span;
@@ -53,7 +54,7 @@ final class OtlpTracing implements ServerTracing {
   private final SdkTracerProvider provider;
   private final Tracer tracer;
 
-  private OtlpTracing(SdkTracerProvider provider, String version) {
+  OtlpTracing(SdkTracerProvider provider, String version) {
     this.provider = provider;
     this.tracer =
         provider.tracerBuilder("dev.kagzi.server").setInstrumentationVersion(version).build();
@@ -111,13 +112,18 @@ final class OtlpTracing implements ServerTracing {
           .setAttribute(RUN_EXISTED, answer.existed());
     }
     if (thrown != null) {
-      Throwable cause =
-          thrown instanceof CompletionException && thrown.getCause() != null
-              ? thrown.getCause()
-              : thrown;
-      span.setStatus(StatusCode.ERROR, String.valueOf(cause.getMessage()));
+      span.setStatus(StatusCode.ERROR, "start refused: " + code(thrown));
     }
     span.end();
+  }
+
+  /** Only the code: the message of a refusal contains the refused value, which may be a secret. */
+  private static Refusal.Code code(Throwable thrown) {
+    Throwable cause =
+        thrown instanceof CompletionException && thrown.getCause() != null
+            ? thrown.getCause()
+            : thrown;
+    return cause instanceof Refusal refusal ? refusal.code() : Refusal.Code.INTERNAL;
   }
 
   @Override

@@ -7,7 +7,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** Traces what the server does for a run. Thread-safe; its methods do not block. */
+/**
+ * Traces what the server does for a run. Thread-safe; its methods do not block, except {@link
+ * #close}.
+ */
 public interface ServerTracing {
   ServerTracing OFF = new NoServerTracing();
 

@@ -188,7 +188,7 @@ public final class DatabaseFailureLog {
   }
 
   /** PostgreSQL is unreachable, not ready, read-only or out of resources, or refuses the login. */
-  private static boolean isOutage(SQLException error) {
+  static boolean isOutage(SQLException error) {
     String state = error.getSQLState() == null ? "" : error.getSQLState();
     return state.startsWith("08")
         || state.startsWith("53")

@@ -22,6 +22,7 @@ public final class Session implements AutoCloseable {
   private final int secondsMax;
   private final long openedNanos = System.nanoTime();
   private long plannedNanos = openedNanos;
+  private boolean endsByRollback;
 
   /** {@code secondsMax}: timeout of each statement; 0 for the connection's own. */
   Session(Connection connection, StatementMetrics metrics, String name, int secondsMax) {
@@ -39,21 +40,34 @@ public final class Session implements AutoCloseable {
   public <T> T inTransaction(Work<T> work) throws SQLException {
     discardOldPlans();
     connection.setAutoCommit(false);
-    boolean committed = false;
+    endsByRollback = false;
+    boolean ended = false;
     try {
       T result = work.run(this);
-      connection.commit();
-      metrics.commit();
-      committed = true;
+      if (endsByRollback) {
+        connection.rollback();
+      } else {
+        connection.commit();
+        metrics.commit();
+      }
+      ended = true;
       return result;
     } finally {
-      if (!committed) {
+      if (!ended) {
         rollbackQuietly();
       }
       if (!connection.isClosed()) {
         connection.setAutoCommit(true);
       }
     }
+  }
+
+  /**
+   * Lets the current transaction end by a rollback, because it has only read and locked rows. A row
+   * lock is written to the WAL, so a commit would wait for the disk.
+   */
+  public void endByRollback() {
+    endsByRollback = true;
   }
 
   public Query query(String sql) throws SQLException {

@@ -55,10 +55,14 @@ public final class SqlErrors {
           "",
           "the database refused a value of this request (SQLSTATE " + error.getSQLState() + ")");
     }
+    String what =
+        error.getSQLState() == null || DatabaseFailureLog.isOutage(error)
+            ? "the database does not answer"
+            : "a statement failed in the database";
     return Refusal.of(
         Refusal.Reason.UNAVAILABLE,
         SUBJECT,
         "",
-        "the database does not answer (SQLSTATE " + error.getSQLState() + "); try again");
+        what + " (SQLSTATE " + error.getSQLState() + "); try again");
   }
 }

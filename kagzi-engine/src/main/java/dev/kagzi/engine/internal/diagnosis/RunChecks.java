@@ -5,6 +5,7 @@ import dev.kagzi.engine.diagnosis.Finding;
 import dev.kagzi.engine.diagnosis.Finding.FoundRun;
 import dev.kagzi.engine.internal.db.Row;
 import dev.kagzi.engine.internal.db.Session;
+import dev.kagzi.engine.internal.value.CountText;
 import dev.kagzi.engine.value.RunId;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -24,11 +25,13 @@ public final class RunChecks {
   private static final long MESSAGE_MS = 60_000;
   private static final long SCHEDULE_MS = 60_000;
   private static final int CRASHES_MIN = 2;
+  private static final int KEYS_MAX = 10_000;
+  private static final int CRASHING_SEARCHED_MAX = 10_000;
 
   // A disabled namespace hands out no runs on purpose.
   private static final String KEYS =
       """
-      WITH k AS (
+      WITH k AS MATERIALIZED (
         SELECT c.namespace, c.task_queue, c.workflow_type, c.version
           FROM (SELECT namespace, task_queue, workflow_type, version
                   FROM kagzi.run_counts
@@ -37,8 +40,11 @@ public final class RunChecks {
                 SELECT namespace, task_queue, workflow_type, version
                   FROM kagzi.run_changes
                  WHERE to_status IN ('PENDING', 'RUNNING', 'SLEEPING')) c
-          JOIN kagzi.namespaces n ON n.namespace = c.namespace AND n.enabled)
+          JOIN kagzi.namespaces n ON n.namespace = c.namespace AND n.enabled
+         LIMIT ?)
       """;
+
+  private static final String KEYS_SEARCHED = KEYS + "SELECT count(*) AS keys FROM k";
 
   static final String DUE =
       KEYS
@@ -66,32 +72,45 @@ public final class RunChecks {
            LIMIT ?
           """;
 
-  // Runs in their crash delay or executed again are due soon; later ones are not read.
+  // A crash makes a run due now or after a short delay. So of the due runs, those that became due
+  // last are read: a crashed run must not be hidden by a long queue that waits before it.
   static final String CRASHING =
       KEYS
           + """
           SELECT k.namespace, r.run_id, r.workflow_type, r.crashes
             FROM k
            CROSS JOIN LATERAL (
-                 SELECT w.run_id, w.workflow_type, w.crashes
-                   FROM kagzi.workflow_runs w
-                  WHERE w.namespace = k.namespace AND w.task_queue = k.task_queue
-                    AND w.workflow_type = k.workflow_type AND w.version = k.version
-                    AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
-                    AND w.available_at <= kagzi.clock() + interval '10 minutes'
-                  ORDER BY w.available_at
-                  LIMIT ?) r
+                 (SELECT w.run_id, w.workflow_type, w.crashes
+                    FROM kagzi.workflow_runs w
+                   WHERE w.namespace = k.namespace AND w.task_queue = k.task_queue
+                     AND w.workflow_type = k.workflow_type AND w.version = k.version
+                     AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
+                     AND w.available_at > kagzi.clock()
+                     AND w.available_at <= kagzi.clock() + interval '10 minutes'
+                   ORDER BY w.available_at
+                   LIMIT ?)
+                 UNION ALL
+                 (SELECT w.run_id, w.workflow_type, w.crashes
+                    FROM kagzi.workflow_runs w
+                   WHERE w.namespace = k.namespace AND w.task_queue = k.task_queue
+                     AND w.workflow_type = k.workflow_type AND w.version = k.version
+                     AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
+                     AND w.available_at <= kagzi.clock()
+                   ORDER BY w.available_at DESC
+                   LIMIT ?)) r
            WHERE r.crashes >= ?
            ORDER BY r.crashes DESC, r.run_id
            LIMIT ?
           """;
 
-  // In the order of the index, so that no statistics make the planner read the whole table.
+  // In the order of the index, so that no statistics make the planner read the whole table. A
+  // RUNNING run keeps blocked_by until its claim ends, but its worker continues it.
   static final String BLOCKED =
       """
       SELECT r.namespace, r.run_id, r.workflow_type
         FROM kagzi.workflow_runs r
-       WHERE r.blocked_by IS NOT NULL AND r.available_at IS NOT NULL AND r.cron_expr IS NULL
+       WHERE r.blocked_by IS NOT NULL AND r.status = 'PENDING'
+         AND r.available_at IS NOT NULL AND r.cron_expr IS NULL
        ORDER BY r.namespace, r.created_at, r.run_id
        LIMIT ?
       """;
@@ -109,14 +128,19 @@ public final class RunChecks {
        ORDER BY m.created_at
       """;
 
+  // A schedule that cannot be fired is tried again after a minute with the same slot: its
+  // available_at is never late, but it has an error.
   static final String SCHEDULES =
       """
-      SELECT t.namespace, t.schedule_name,
-             (extract(epoch FROM kagzi.clock() - t.available_at) * 1000)::bigint AS age_ms
+      SELECT t.namespace, t.schedule_name, coalesce(t.error->>'message', '') AS error,
+             (extract(epoch FROM kagzi.clock() - coalesce(t.fire_at, t.available_at))
+               * 1000)::bigint AS age_ms
         FROM kagzi.workflow_runs t
         JOIN kagzi.namespaces n ON n.namespace = t.namespace AND n.enabled
        WHERE t.cron_expr IS NOT NULL AND t.status = 'SCHEDULED' AND t.available_at < 'infinity'
-         AND t.available_at < kagzi.clock() - ?::bigint * interval '1 millisecond'
+         AND t.available_at < kagzi.clock() + interval '2 minutes'
+         AND (t.error IS NOT NULL
+              OR t.available_at < kagzi.clock() - ?::bigint * interval '1 millisecond')
        ORDER BY t.available_at
        LIMIT ?
       """;
@@ -156,19 +180,28 @@ public final class RunChecks {
     @Override
     public String toString() {
       return "%s of type %s on queue %s in %s, the first for %s (workers online there: %d)"
-          .formatted(atLeast(runs), type, queue, namespace, Units.time(ageMs), workers);
+          .formatted(atLeast(runs, "run"), type, queue, namespace, Units.time(ageMs), workers);
     }
   }
 
-  private static String atLeast(long runs) {
-    return runs < RUNS_MAX ? Long.toString(runs) : RUNS_MAX + " or more";
+  /** What is counted is read up to a limit. */
+  private static String atLeast(long number, String one) {
+    return (number < RUNS_MAX ? "" : "at least ") + CountText.of(number, one);
   }
 
   public Finding due() throws SQLException {
     List<DueRuns> groups =
-        session.query(DUE).bind(DUE_WARN_MS).bind(RUNS_MAX).bind(GROUPS_MAX).list(DueRuns::of);
+        session
+            .query(DUE)
+            .bind(KEYS_MAX)
+            .bind(DUE_WARN_MS)
+            .bind(RUNS_MAX)
+            .bind(GROUPS_MAX)
+            .list(DueRuns::of);
     if (groups.isEmpty()) {
-      return Finding.ok(Check.DUE_RUNS, "no run is due for more than " + Units.time(DUE_WARN_MS));
+      return Finding.ok(
+          Check.DUE_RUNS,
+          "no run is due for more than " + Units.time(DUE_WARN_MS) + searched(KEYS_MAX));
     }
     List<FoundRun> runs = groups.stream().flatMap(group -> group.found().stream()).toList();
     String message =
@@ -182,6 +215,16 @@ public final class RunChecks {
             ? Finding.failure(Check.DUE_RUNS, message, advice)
             : Finding.warning(Check.DUE_RUNS, message, advice);
     return finding.withRuns(shown(runs));
+  }
+
+  /** Says that not all queues were searched, if so. */
+  String searched(int keysMax) throws SQLException {
+    long keys =
+        session.query(KEYS_SEARCHED).bind(keysMax).first(row -> row.bigint("keys")).orElse(0L);
+    return keys < keysMax
+        ? ""
+        : " (searched: %d combinations of queue, type and version; there may be more)"
+            .formatted(keys);
   }
 
   private static List<FoundRun> shown(List<FoundRun> runs) {
@@ -198,7 +241,7 @@ public final class RunChecks {
         ? Finding.ok(Check.BLOCKED_RUNS, "no run is blocked")
         : Finding.warning(
                 Check.BLOCKED_RUNS,
-                "%s runs are blocked (expected: none)".formatted(atLeast(runs.size())),
+                "blocked: %s (expected: none)".formatted(atLeast(runs.size(), "run")),
                 "their workers' code cannot continue them; deploy code that can: kagzi workflow"
                     + " list --blocked shows the reasons")
             .withRuns(shown(runs));
@@ -209,7 +252,9 @@ public final class RunChecks {
     List<Integer> crashes =
         session
             .query(CRASHING)
-            .bind(RUNS_MAX)
+            .bind(KEYS_MAX)
+            .bind(CRASHING_SEARCHED_MAX)
+            .bind(CRASHING_SEARCHED_MAX)
             .bind(CRASHES_MIN)
             .bind(RUNS_MAX)
             .list(
@@ -218,11 +263,12 @@ public final class RunChecks {
                   return row.integer("crashes");
                 });
     return runs.isEmpty()
-        ? Finding.ok(Check.CRASHING_RUNS, "no run has lost two workers in a row")
+        ? Finding.ok(
+            Check.CRASHING_RUNS, "no run has lost two workers in a row" + searched(KEYS_MAX))
         : Finding.warning(
                 Check.CRASHING_RUNS,
-                "%s runs lost their workers, the first %d times in a row (expected: at most once)"
-                    .formatted(atLeast(runs.size()), crashes.get(0)),
+                "lost by their workers: %s, the first %d times in a row (expected: at most once)"
+                    .formatted(atLeast(runs.size(), "run"), crashes.get(0)),
                 "their code may end the process, for example by its memory: see the logs of the"
                     + " workers")
             .withRuns(shown(runs));
@@ -244,32 +290,46 @@ public final class RunChecks {
         ? Finding.ok(Check.MESSAGES, "all messages between runs are delivered")
         : Finding.failure(
                 Check.MESSAGES,
-                "%s messages between runs are not delivered, the oldest for %s (expected: within %s)"
+                "not delivered: %s between runs, the oldest for %s (expected: within %s)"
                     .formatted(
-                        atLeast(runs.size()), Units.time(ages.get(0)), Units.time(MESSAGE_MS)),
+                        atLeast(runs.size(), "message"),
+                        Units.time(ages.get(0)),
+                        Units.time(MESSAGE_MS)),
                 "a server should have delivered them: see its log, and restart it")
             .withRuns(shown(runs));
   }
 
   public Finding schedules() throws SQLException {
-    List<String> late =
-        session
-            .query(SCHEDULES)
-            .bind(SCHEDULE_MS)
-            .bind(GROUPS_MAX)
-            .list(
-                row ->
-                    "%s in %s by %s"
-                        .formatted(
-                            row.text("schedule_name"),
-                            row.text("namespace"),
-                            Units.time(row.bigint("age_ms"))));
-    return late.isEmpty()
-        ? Finding.ok(Check.SCHEDULES, "all schedules fire in time")
-        : Finding.failure(
-            Check.SCHEDULES,
-            "schedules are late: %s (expected: at most %s)"
-                .formatted(String.join("; ", late), Units.time(SCHEDULE_MS)),
-            "a server should have fired them: see its log, and restart it");
+    List<LateSchedule> late =
+        session.query(SCHEDULES).bind(SCHEDULE_MS).bind(GROUPS_MAX).list(LateSchedule::of);
+    if (late.isEmpty()) {
+      return Finding.ok(Check.SCHEDULES, "all schedules fire in time");
+    }
+    boolean isServerFault = late.stream().anyMatch(each -> each.error.isEmpty());
+    return Finding.failure(
+        Check.SCHEDULES,
+        "schedules are late: %s (expected: at most %s)"
+            .formatted(
+                String.join("; ", late.stream().map(LateSchedule::toString).toList()),
+                Units.time(SCHEDULE_MS)),
+        isServerFault
+            ? "a server should have fired them: see its log, and restart it"
+            : "correct them with kagzi schedule update; kagzi schedule why explains one");
+  }
+
+  private record LateSchedule(String namespace, String name, String error, long ageMs) {
+    static LateSchedule of(Row row) throws SQLException {
+      return new LateSchedule(
+          row.text("namespace"),
+          row.text("schedule_name"),
+          row.text("error"),
+          Math.max(0, row.bigint("age_ms")));
+    }
+
+    @Override
+    public String toString() {
+      String cause = error.isEmpty() ? "" : ", which cannot fire: " + error;
+      return "%s in %s by %s%s".formatted(name, namespace, Units.time(ageMs), cause);
+    }
   }
 }

@@ -3,6 +3,7 @@ package dev.kagzi.engine.internal.diagnosis;
 import dev.kagzi.engine.diagnosis.Check;
 import dev.kagzi.engine.diagnosis.Finding;
 import dev.kagzi.engine.internal.db.Session;
+import dev.kagzi.engine.internal.value.CountText;
 import java.sql.SQLException;
 import java.util.HashMap;
 import java.util.List;
@@ -153,8 +154,8 @@ public final class SettingChecks {
     int free = Math.max(0, usable - used);
     int needed = Math.max(CONNECTIONS_FREE_MIN, servers == 0 ? own : own / servers);
     String found =
-        "%d of %d connections in use, %d of them by %d Kagzi servers"
-            .formatted(used, usable, own, servers);
+        "%d of %d connections in use, %d of them by %s"
+            .formatted(used, usable, own, CountText.of(servers, "Kagzi server"));
     return free >= needed
         ? Finding.ok(Check.CONNECTIONS, found)
         : Finding.warning(

@@ -74,22 +74,27 @@ public final class TableChecks {
 
   private static Finding disk(Row row) throws SQLException {
     String size = "the database has " + Units.bytes(row.bigint("bytes"));
-    Optional<Disk> disk = disk(row.text("address"), row.textOrEmpty("directory"));
-    return disk.map(each -> each.finding(size))
+    String directory = row.textOrEmpty("directory");
+    if (directory.isEmpty()) {
+      return Finding.ok(
+          Check.DISK, size + "; free space is not known: the role may not read data_directory");
+    }
+    return disk(row.text("address"), Path.of(directory))
+        .map(each -> each.finding(size))
         .orElse(
             Finding.ok(
-                Check.DISK, size + "; free space is not known, the database is on another host"));
+                Check.DISK,
+                size + "; free space is not known: this server does not see the database's disk"));
   }
 
   /** Returns the disk of the database if this process can see it. */
-  private static Optional<Disk> disk(String address, String directory) {
-    boolean sameHost = address.isEmpty() || address.startsWith("127.") || address.equals("::1");
-    Path path = Path.of(directory);
-    if (!sameHost || directory.isEmpty() || !Files.isDirectory(path)) {
+  private static Optional<Disk> disk(String address, Path directory) {
+    boolean isLocal = address.isEmpty() || address.startsWith("127.") || address.equals("::1");
+    if (!isLocal || !Files.isDirectory(directory)) {
       return Optional.empty();
     }
     try {
-      var store = Files.getFileStore(path);
+      var store = Files.getFileStore(directory);
       return Optional.of(new Disk(store.getUsableSpace(), store.getTotalSpace()));
     } catch (IOException e) {
       return Optional.empty();
@@ -99,18 +104,18 @@ public final class TableChecks {
   record Disk(long free, long total) {
     Finding finding(String size) {
       String found =
-          "%s; %s of %s on its disk are free"
+          "%s; of its disk, %s of %s are free"
               .formatted(size, Units.bytes(free), Units.bytes(total));
       if (free < DISK_FAIL_BYTES) {
         return Finding.failure(
             Check.DISK,
-            found + " (expected: at least 1 GiB)",
+            found + " (expected: 1 GiB or more)",
             "PostgreSQL stops when the disk is full; free space now");
       }
       return free < DISK_WARN_BYTES && free < total / 10
           ? Finding.warning(
               Check.DISK,
-              found + " (expected: a tenth, or 20 GiB)",
+              found + " (expected: a tenth of the disk, or 20 GiB, or more)",
               "free space, shorten retention-runs, or enlarge the disk")
           : Finding.ok(Check.DISK, found);
     }

@@ -5,6 +5,7 @@ import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.internal.db.Row;
 import dev.kagzi.engine.internal.db.Session;
 import dev.kagzi.engine.internal.run.TakeReason;
+import dev.kagzi.engine.internal.run.TraceLog;
 import dev.kagzi.engine.internal.step.CloseSteps;
 import dev.kagzi.engine.internal.step.ReadSteps;
 import dev.kagzi.engine.internal.value.Json;
@@ -260,7 +261,7 @@ public final class ClaimRuns {
     for (Taken run : taken) {
       if (run.before == RunStatus.RUNNING) {
         takenOver.add(new TypeVersion(run.type, run.version));
-        log.atDebug()
+        TraceLog.add(log.atDebug(), run.headers)
             .addKeyValue("run", run.claim.runId())
             .addKeyValue("epoch", run.claim.epoch() - 1)
             .addKeyValue("reason", TakeReason.LEASE_ENDED)

@@ -50,7 +50,10 @@ public final class HeldRuns {
    */
   public static final int LAPSED_SEARCHED_MAX = 10_000;
 
-  /** Runs whose lease has ended and that no other worker has claimed: the worker still has them. */
+  /**
+   * Finds one run whose lease has ended and that this worker still holds, among the first {@link
+   * #LAPSED_SEARCHED_MAX} due runs of each type, or among runs with a lease of their own.
+   */
   public static final String LAPSED_SQL =
       """
       SELECT h.run_id

@@ -1,5 +1,6 @@
 package dev.kagzi.engine.internal.run;
 
+import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.RunId;
@@ -37,6 +38,20 @@ public final class LargePayloads {
    */
   public void warn(
       String workflowType, @Nullable RunId run, String what, @Nullable Payload payload) {
+    warn(workflowType, run, what, payload, Map.of());
+  }
+
+  /** Logs the input of a start like {@link #warn}, with the trace that its headers name. */
+  void warnInput(StartRequest start) {
+    warn(start.workflowType(), start.runId(), "input", start.input(), start.options().headers());
+  }
+
+  private void warn(
+      String workflowType,
+      @Nullable RunId run,
+      String what,
+      @Nullable Payload payload,
+      Map<String, String> headers) {
     if (payload == null || !limits.isLarge(payload)) {
       return;
     }
@@ -49,7 +64,7 @@ public final class LargePayloads {
             workflowType,
             (type, before) -> before == null || now - before > INTERVAL_NANOS ? now : before);
     if (marked == now) {
-      LoggingEventBuilder event = log.atWarn();
+      LoggingEventBuilder event = TraceLog.add(log.atWarn(), headers);
       if (run != null) {
         event = event.addKeyValue("run", run);
       }

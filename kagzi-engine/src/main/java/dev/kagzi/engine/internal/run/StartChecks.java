@@ -50,7 +50,7 @@ public final class StartChecks {
     limits.checkPayload("input", request.input());
     Limits.checkHeaders(request.options().headers());
     check(request.options());
-    large.warn(request.workflowType(), request.runId(), "input", request.input());
+    large.warnInput(request);
   }
 
   private void check(StartOptions options) {

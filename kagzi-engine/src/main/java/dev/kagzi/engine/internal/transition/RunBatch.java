@@ -303,6 +303,20 @@ final class RunBatch {
     return new RunEnd(row.runId(), status, output, row.failure());
   }
 
+  /** Whether the transaction has changed rows, or {@link #flush} will; not if it only read. */
+  boolean hasChanges() {
+    return !inbox.byReceiver().isEmpty()
+        || !starts.isEmpty()
+        || !steps.isEmpty()
+        || !handOutsToAcknowledge.isEmpty()
+        || !endedWithOpenSteps.isEmpty()
+        || !messages.isEmpty()
+        || !cancelledParents.isEmpty()
+        || !reopened.isEmpty()
+        || !payloads.isEmpty()
+        || rows.values().stream().anyMatch(RunRow::isChanged);
+  }
+
   /** Writes all collected changes; returns the effects to run after the commit. */
   Effects flush(RunEvents events) throws SQLException {
     inbox.unfinished().forEach(run -> afterCommit(() -> events.messagesPosted(run)));

@@ -6,6 +6,7 @@ import dev.kagzi.engine.internal.run.InsertRuns.ConflictingRun;
 import dev.kagzi.engine.internal.run.RunEvents;
 import dev.kagzi.engine.internal.run.SlotReservation;
 import dev.kagzi.engine.internal.run.StartRun;
+import dev.kagzi.engine.internal.run.TraceLog;
 import dev.kagzi.engine.run.IfExists;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.run.StartResult;
@@ -225,7 +226,7 @@ record RunStarts(Session tx, RunBatch batch, RunEvents events) {
     resolveReservation(start, null);
     ConflictingRun active = conflicts.get(0);
     if (start.lineage().origin() == Origin.FAILURE_HANDLER) {
-      log.atWarn()
+      TraceLog.add(log.atWarn(), start.request().options().headers())
           .addKeyValue("run", start.lineage().failedRun())
           .addKeyValue("external_id", start.request().externalId())
           .log("failure handler was not started: another active run has its external id");

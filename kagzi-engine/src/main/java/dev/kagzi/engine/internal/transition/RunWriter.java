@@ -93,6 +93,9 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     }
     Transitions transitions = new Transitions(batch, rules, versions, events, random);
     changes.forEach(transitions::decide);
+    if (starts.isEmpty() && !batch.hasChanges()) {
+      tx.endByRollback();
+    }
     Effects effects = batch.flush(events);
     return () -> {
       effects.run();

@@ -19,9 +19,9 @@ public final class Uuids {
 
   private Uuids() {}
 
-  /** Parses the 36-character form only; {@link UUID#fromString} also accepts shortened forms. */
+  /** Parses the form 8-4-4-4-12 only; {@link UUID#fromString} also accepts others. */
   public static Optional<UUID> parse(String text) {
-    if (text.length() != TEXT_LENGTH) {
+    if (text.length() != TEXT_LENGTH || !hasDashesInPlace(text) || text.indexOf('+') >= 0) {
       return Optional.empty();
     }
     try {
@@ -29,5 +29,12 @@ public final class Uuids {
     } catch (IllegalArgumentException notAnId) {
       return Optional.empty();
     }
+  }
+
+  private static boolean hasDashesInPlace(String text) {
+    return text.charAt(8) == '-'
+        && text.charAt(13) == '-'
+        && text.charAt(18) == '-'
+        && text.charAt(23) == '-';
   }
 }

@@ -11,6 +11,7 @@ import dev.kagzi.engine.diagnosis.Check;
 import dev.kagzi.engine.diagnosis.Diagnosis;
 import dev.kagzi.engine.diagnosis.Finding;
 import dev.kagzi.engine.internal.db.Database;
+import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.postgres.EmbeddedPostgres;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -23,7 +24,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -137,7 +140,7 @@ class DiagnosisTest {
         Fault.failure(Check.SERVERS, "no server", "DELETE FROM kagzi.servers"),
         Fault.failure(
             Check.MESSAGES,
-            "1 messages between runs are not delivered, the oldest for 5 min",
+            "not delivered: 1 message between runs, the oldest for 5 min",
             "INSERT INTO kagzi.run_messages (to_run, step_id, what, created_at) VALUES ('"
                 + RUN
                 + "', 's', 'CHILD', now() - interval '5 minutes')"),
@@ -148,7 +151,20 @@ class DiagnosisTest {
                 + " created_at, available_at, cron_expr, schedule_name) VALUES ('"
                 + RUN
                 + "', 'default', 'q', 'order', 'SCHEDULED', now(), now() - interval '10 minutes',"
-                + " '@daily', 'nightly')"));
+                + " '@daily', 'nightly')"),
+        Fault.failure(
+            Check.SCHEDULES,
+            "nightly in default by 10 min, which cannot fire: no such zone",
+            "INSERT INTO kagzi.workflow_runs (run_id, namespace, task_queue, workflow_type, status,"
+                + " created_at, fire_at, available_at, cron_expr, schedule_name, error) VALUES ('"
+                + RUN
+                + "', 'default', 'q', 'order', 'SCHEDULED', now(), now() - interval '10 minutes',"
+                + " now() + interval '40 seconds', '@daily', 'nightly',"
+                + " '{\"message\": \"no such zone\"}')"),
+        Fault.warning(
+            Check.SCHEMA,
+            "could not be checked: the check failed",
+            "ALTER TABLE kagzi.schema_history RENAME COLUMN checksum TO other"));
   }
 
   @ParameterizedTest
@@ -162,7 +178,8 @@ class DiagnosisTest {
 
     Finding finding = database.finding(fault.check);
     assertThat(finding.status()).isEqualTo(fault.status);
-    assertThat(finding.message()).contains(fault.found, "(expected: ");
+    assertThat(finding.message()).contains(fault.found);
+    assertThat(finding.message()).containsPattern("\\(expected: |^could not be checked: ");
     assertThat(finding.advice()).isNotEmpty();
     assertThat(database.findings())
         .filteredOn(each -> each.status() != Finding.Status.OK)
@@ -270,7 +287,9 @@ class DiagnosisTest {
               () -> {
                 Finding finding = database.finding(Check.LONG_STATEMENTS);
                 assertThat(finding.status()).isEqualTo(Finding.Status.WARNING);
-                assertThat(finding.message()).contains("3 min", "SELECT pg_sleep(60)");
+                assertThat(finding.message())
+                    .contains("3 min", "SELECT")
+                    .doesNotContain("pg_sleep");
               });
       statement.cancel();
       assertThatThrownBy(() -> slow.get(20, TimeUnit.SECONDS))
@@ -375,7 +394,7 @@ class DiagnosisTest {
               });
     }
     assertThat(database.finding(Check.DUE_RUNS).message())
-        .contains("1 of type order on queue q in default, the first for 10 min")
+        .contains("1 run of type order on queue q in default, the first for 10 min")
         .contains("workers online there: 0");
     assertThat(database.finding(Check.CRASHING_RUNS).message()).contains("the first 3 times");
     database.clockAhead(Duration.ofHours(2));
@@ -393,7 +412,47 @@ class DiagnosisTest {
   }
 
   @Test
-  void a_check_that_the_role_may_not_make_is_a_warning_and_does_not_end_the_others()
+  void a_run_that_its_worker_continues_is_not_blocked() throws SQLException {
+    database.insertRun(RUN, ", blocked_by", ", '{\"message\": \"changed\"}'");
+    assertThat(database.finding(Check.BLOCKED_RUNS).status()).isEqualTo(Finding.Status.WARNING);
+
+    database.execute("UPDATE kagzi.workflow_runs SET status = 'RUNNING'");
+
+    assertThat(database.finding(Check.BLOCKED_RUNS).status()).isEqualTo(Finding.Status.OK);
+  }
+
+  @Test
+  void a_run_that_crashes_is_found_behind_a_long_queue() throws SQLException {
+    database.insertRun(RUN, ", crashes", ", 3");
+    database.execute("UPDATE kagzi.workflow_runs SET available_at = now() - interval '1 second'");
+    database.execute(
+        """
+        INSERT INTO kagzi.workflow_runs
+               (run_id, namespace, task_queue, workflow_type, status, created_at, available_at)
+        SELECT gen_random_uuid(), 'default', 'q', 'order', 'PENDING', now(),
+               now() - interval '1 hour'
+          FROM generate_series(1, 12000)
+        """);
+
+    Finding finding = database.finding(Check.CRASHING_RUNS);
+
+    assertThat(finding.status()).isEqualTo(Finding.Status.WARNING);
+    assertThat(finding.runs()).extracting(run -> run.runId().toString()).containsExactly(RUN);
+  }
+
+  @Test
+  void a_search_that_left_out_queues_says_so() throws SQLException {
+    database.insertRun(RUN, "", "");
+
+    String all = database.database().read(session -> new RunChecks(session).searched(2));
+    String some = database.database().read(session -> new RunChecks(session).searched(1));
+
+    assertThat(all).isEmpty();
+    assertThat(some).contains("searched: 1 combinations", "there may be more");
+  }
+
+  @Test
+  void what_the_role_may_not_see_is_a_warning_and_does_not_end_the_other_checks()
       throws SQLException {
     database.execute("REVOKE SELECT ON pg_stat_user_tables FROM PUBLIC");
     database.execute("CREATE ROLE weak LOGIN PASSWORD 'weak'");
@@ -401,26 +460,105 @@ class DiagnosisTest {
     database.execute("GRANT SELECT ON ALL TABLES IN SCHEMA kagzi TO weak");
     try (Database weak =
         Database.open(new DatabaseConfig(database.config().jdbcUrl(), "weak", "weak"))) {
-      List<Finding> findings = new Diagnosis(weak).findings(InstantSource.system());
+      Diagnosis diagnosis = new Diagnosis(weak, (namespace, run) -> "");
 
-      assertThat(findings)
-          .filteredOn(finding -> finding.status() != Finding.Status.OK)
-          .singleElement()
-          .satisfies(
-              finding -> {
-                assertThat(finding.check()).isEqualTo(Check.DEAD_ROWS);
-                assertThat(finding.status()).isEqualTo(Finding.Status.WARNING);
-                assertThat(finding.message()).startsWith("could not be checked: ");
-              });
+      assertUnchecked(diagnosis, Check.DEAD_ROWS, Check.OPEN_TRANSACTIONS, Check.LONG_STATEMENTS);
+      database.execute("GRANT pg_read_all_stats TO weak");
+      assertUnchecked(diagnosis, Check.DEAD_ROWS);
     } finally {
       database.execute("DROP OWNED BY weak");
       database.execute("DROP ROLE weak");
     }
   }
 
+  private static void assertUnchecked(Diagnosis diagnosis, Check... checks) {
+    assertThat(diagnosis.findings(InstantSource.system()))
+        .filteredOn(finding -> finding.status() != Finding.Status.OK)
+        .allSatisfy(
+            finding -> {
+              assertThat(finding.status()).isEqualTo(Finding.Status.WARNING);
+              assertThat(finding.message()).startsWith("could not be checked: ");
+            })
+        .extracting(Finding::check)
+        .containsExactly(checks);
+  }
+
+  @Test
+  void each_found_run_is_explained_once() throws SQLException {
+    database.insertRun(RUN, ", blocked_by, crashes", ", '{\"message\": \"changed\"}', 3");
+    AtomicInteger calls = new AtomicInteger();
+    Diagnosis diagnosis =
+        new Diagnosis(
+            database.database(), (namespace, run) -> namespace + " " + calls.incrementAndGet());
+
+    List<Finding> findings = diagnosis.findings(InstantSource.system());
+
+    assertThat(findings)
+        .flatExtracting(Finding::runs)
+        .hasSize(3)
+        .allSatisfy(run -> assertThat(run.why()).isEqualTo("default 1"));
+  }
+
+  @Test
+  void a_run_that_cannot_be_explained_is_not_called_deleted() throws SQLException {
+    database.insertRun(RUN, "", "");
+
+    assertThat(why(Refusal.notFound("run", RUN))).isEqualTo("the run does not exist any more");
+    assertThat(why(Refusal.of(Refusal.Reason.UNAVAILABLE, "database", "", "away")))
+        .isEqualTo("could not be explained: away");
+    assertThat(why(new IllegalStateException("bug")))
+        .isEqualTo("could not be explained: see the log of the server");
+  }
+
+  private String why(RuntimeException thrown) {
+    Diagnosis diagnosis =
+        new Diagnosis(
+            database.database(),
+            (namespace, run) -> {
+              throw thrown;
+            });
+    return diagnosis.findings(InstantSource.system()).stream()
+        .filter(finding -> finding.check() == Check.DUE_RUNS)
+        .findFirst()
+        .orElseThrow()
+        .runs()
+        .getFirst()
+        .why();
+  }
+
+  @Test
+  void an_error_also_ends_the_calls_that_wait_for_the_diagnosis() throws Exception {
+    Diagnosis diagnosis = new Diagnosis(database.database(), (namespace, run) -> "");
+    CountDownLatch reached = new CountDownLatch(1);
+    CountDownLatch release = new CountDownLatch(1);
+    InstantSource broken =
+        () -> {
+          reached.countDown();
+          try {
+            release.await(20, TimeUnit.SECONDS);
+          } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+          }
+          throw new StackOverflowError("planted");
+        };
+    FutureTask<List<Finding>> first = new FutureTask<>(() -> diagnosis.findings(broken));
+    FutureTask<List<Finding>> second = new FutureTask<>(() -> diagnosis.findings(broken));
+    Thread.ofPlatform().start(first);
+    assertThat(reached.await(20, TimeUnit.SECONDS)).isTrue();
+    Thread waiting = Thread.ofPlatform().start(second);
+    await().atMost(SOON).until(() -> waiting.getState() == Thread.State.WAITING);
+
+    release.countDown();
+
+    for (FutureTask<List<Finding>> call : List.of(first, second)) {
+      assertThatThrownBy(() -> call.get(20, TimeUnit.SECONDS))
+          .hasRootCauseInstanceOf(StackOverflowError.class);
+    }
+  }
+
   @Test
   void calls_during_a_diagnosis_get_its_result() throws Exception {
-    Diagnosis diagnosis = new Diagnosis(database.database());
+    Diagnosis diagnosis = new Diagnosis(database.database(), (namespace, run) -> "");
     CountDownLatch reached = new CountDownLatch(1);
     CountDownLatch release = new CountDownLatch(1);
     InstantSource slowClock =
@@ -463,5 +601,27 @@ class DiagnosisTest {
         .isEqualTo(Finding.Status.OK);
     assertThat(new TableChecks.Disk(21 * gib, 1_000 * gib).finding("").status())
         .isEqualTo(Finding.Status.OK);
+  }
+
+  @Test
+  void the_worst_replication_slot_is_named() {
+    var busy = new TransactionChecks.Slot("busy", true, false, 20L << 30, 0);
+    var idle = new TransactionChecks.Slot("idle", false, false, 1L << 20, 0);
+    var large = new TransactionChecks.Slot("large", false, false, 11L << 30, 0);
+    var lost = new TransactionChecks.Slot("lost", false, true, 0, 0);
+    var old = new TransactionChecks.Slot("old", true, false, 0, 10_000_000);
+
+    assertSlot(Finding.Status.OK, "busy", busy, idle);
+    assertSlot(Finding.Status.WARNING, "lost is lost", busy, idle, lost);
+    assertSlot(Finding.Status.WARNING, "old keeps the dead rows of the last 10000000", busy, old);
+    assertSlot(Finding.Status.FAILURE, "large has no receiver", lost, old, large);
+  }
+
+  private static void assertSlot(
+      Finding.Status status, String found, TransactionChecks.Slot... slots) {
+    Finding finding = TransactionChecks.replicationSlots(List.of(slots));
+
+    assertThat(finding.status()).isEqualTo(status);
+    assertThat(finding.message()).contains(found);
   }
 }

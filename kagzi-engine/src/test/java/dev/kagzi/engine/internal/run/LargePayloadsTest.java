@@ -24,6 +24,7 @@ import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.WorkerId;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
@@ -218,5 +219,34 @@ class LargePayloadsTest {
     engine.report(List.of(stepDone(task.claim(), "pay", "1"), done(task.claim(), "1")));
 
     assertThat(events.lines).isEmpty();
+  }
+
+  @Test
+  void the_line_about_a_start_has_the_trace_that_its_headers_name() {
+    Map<String, String> headers =
+        Map.of("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+
+    await(
+        engine
+            .engine()
+            .runs()
+            .start(
+                new StartRequest(
+                    NAMESPACE,
+                    "",
+                    queue,
+                    "traced",
+                    "",
+                    payload(LARGE),
+                    null,
+                    null,
+                    StartOptions.NONE.withHeaders(headers))));
+
+    assertThat(events.lines)
+        .singleElement()
+        .asString()
+        .contains(" trace_id=0af7651916cd43dd8448eb211c80319c ");
+    assertThat(TraceLog.traceId(Map.of("traceparent", "00-0af7-b7ad-01"))).isNull();
+    assertThat(TraceLog.traceId(Map.of())).isNull();
   }
 }

@@ -53,6 +53,21 @@ public final class EventLog {
       this.text = new StringBuilder(message);
     }
 
+    /** Adds the ids of an execution; nothing if there is none. */
+    public Event about(@Nullable LoggedRun run) {
+      if (run == null) {
+        return this;
+      }
+      with("run", run.run()).with("type", run.type()).with("queue", run.queue());
+      if (!run.worker().isEmpty()) {
+        with("worker", run.worker());
+      }
+      if (!run.traceId().isEmpty()) {
+        with("trace_id", run.traceId());
+      }
+      return this;
+    }
+
     /** Adds {@code name=value}. Values with spaces are quoted, and line breaks become spaces. */
     public Event with(String name, @Nullable Object value) {
       String line = LINE_BREAKS.matcher(String.valueOf(value)).replaceAll(" ");

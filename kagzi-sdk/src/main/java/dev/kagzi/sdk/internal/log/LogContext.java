@@ -1,32 +1,44 @@
 package dev.kagzi.sdk.internal.log;
 
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.MDC;
 
 /**
  * The ids of what a thread executes, in slf4j's MDC, so that every line of workflow and step code
- * has them under the application's own logging configuration. Workflow threads execute one run and
- * then end, so the ids of the run are never removed.
+ * has them under the application's own logging configuration.
  */
 public final class LogContext {
+  private static final ThreadLocal<@Nullable LoggedRun> CURRENT = new ThreadLocal<>();
+
   private LogContext() {}
 
-  /** Names the run that the calling thread executes; {@code worker} is empty in a replay. */
-  public static void enterRun(String run, String type, String queue, String worker) {
-    MDC.put("run", run);
-    MDC.put("type", type);
-    MDC.put("queue", queue);
-    if (!worker.isEmpty()) {
-      MDC.put("worker", worker);
+  /**
+   * Names the run that the calling thread works for. The thread must work for this run only and
+   * then end, because the ids of the run are never removed.
+   */
+  public static void enterRun(LoggedRun run) {
+    CURRENT.set(run);
+    MDC.put("run", run.run());
+    MDC.put("type", run.type());
+    MDC.put("queue", run.queue());
+    if (!run.worker().isEmpty()) {
+      MDC.put("worker", run.worker());
     }
   }
 
-  public static void enterStep(String step, int attempt) {
-    MDC.put("step", step);
-    MDC.put("attempt", Integer.toString(attempt));
+  /** Returns the run that the calling thread works for; null if there is none. */
+  public static @Nullable LoggedRun currentRun() {
+    return CURRENT.get();
   }
 
-  public static void leaveStep() {
-    MDC.remove("step");
-    MDC.remove("attempt");
+  /** Names the step until the scope is closed. */
+  public static MdcScope enterStep(String step, int attempt) {
+    return new MdcScope(Map.of("step", step, "attempt", Integer.toString(attempt)));
+  }
+
+  /** Names the span until the scope is closed. */
+  public static MdcScope enterSpan(String traceId, String spanId) {
+    return new MdcScope(Map.of("trace_id", traceId, "span_id", spanId));
   }
 }

@@ -1,6 +1,7 @@
 package dev.kagzi.sdk.internal.metrics;
 
 import io.grpc.ClientInterceptor;
+import io.grpc.Status;
 import java.util.List;
 import java.util.function.IntSupplier;
 
@@ -13,6 +14,9 @@ public interface ClientMetrics {
         public List<ClientInterceptor> interceptors() {
           return List.of();
         }
+
+        @Override
+        public void callEnded(String method, Status.Code status, long nanos) {}
 
         @Override
         public void runEnded(String queue, String type, String outcome) {}
@@ -30,7 +34,12 @@ public interface ClientMetrics {
   record WorkerNumbers(int slots, IntSupplier used, IntSupplier stuck) {}
 
   /** Returns the interceptors that measure calls. */
-  List<ClientInterceptor> interceptors();
+  default List<ClientInterceptor> interceptors() {
+    return List.of(new CallTimer(this));
+  }
+
+  /** A call to the server ended. */
+  void callEnded(String method, Status.Code status, long nanos);
 
   /**
    * An execution of a run ended.

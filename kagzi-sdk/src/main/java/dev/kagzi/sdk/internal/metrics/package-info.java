@@ -1,8 +1,8 @@
 /**
  * Metrics of a client and its workers. The rest of the SDK knows only {@link
- * dev.kagzi.sdk.internal.metrics.ClientMetrics}. Micrometer is an optional dependency: one class
- * uses it, and it is loaded only if the application passes a registry. Depends on no other package
- * of the SDK.
+ * dev.kagzi.sdk.internal.metrics.ClientMetrics}, and only this package uses Micrometer. What the
+ * application's registry throws ends in {@link dev.kagzi.sdk.internal.metrics.GuardedMetrics}.
+ * Depends on {@code log} only.
  */
 @NullMarked
 package dev.kagzi.sdk.internal.metrics;

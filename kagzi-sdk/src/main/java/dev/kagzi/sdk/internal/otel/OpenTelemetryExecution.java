@@ -5,7 +5,8 @@ import dev.kagzi.protocol.v1.StartWorkflowRequest;
 import dev.kagzi.protocol.v1.Task;
 import dev.kagzi.sdk.Failure;
 import dev.kagzi.sdk.StepContext;
-import dev.kagzi.sdk.internal.log.TraceIds;
+import dev.kagzi.sdk.internal.log.LogContext;
+import dev.kagzi.sdk.internal.log.MdcScope;
 import dev.kagzi.sdk.internal.trace.ClaimedTask;
 import dev.kagzi.sdk.internal.trace.ExecutionTrace;
 import dev.kagzi.sdk.internal.trace.TraceScope;
@@ -40,6 +41,8 @@ final class OpenTelemetryExecution implements ExecutionTrace {
   private final ClaimedTask claimed;
   private final Instant arrivedAt = Instant.now();
 
+  private final TraceHeaders.StartContext start;
+
   /** The parent of all that this execution does; the start's context until {@link #begin}. */
   private volatile Context context;
 
@@ -48,24 +51,34 @@ final class OpenTelemetryExecution implements ExecutionTrace {
   OpenTelemetryExecution(Tracer tracer, ClaimedTask claimed) {
     this.tracer = tracer;
     this.claimed = claimed;
-    this.context = TraceHeaders.extract(claimed.task());
+    this.start = TraceHeaders.extract(claimed.task());
+    this.context = start.context();
+  }
+
+  @Override
+  public String traceId() {
+    return Span.fromContext(start.context()).getSpanContext().getTraceId();
   }
 
   @Override
   public TraceScope begin() {
-    Context start = context;
-    Task task = claimed.task();
     SpanBuilder claim =
-        builder("kagzi.claim ", start).setSpanKind(SpanKind.CONSUMER).setStartTimestamp(arrivedAt);
-    SpanContext parent = Span.fromContext(start).getSpanContext();
-    if (arrivedAt.isAfter(ProtoMapper.instant(task.getCreatedAt()).plus(LONG_GONE))) {
-      claim.addLink(parent);
+        builder("kagzi.claim ", start.context())
+            .setSpanKind(SpanKind.CONSUMER)
+            .setStartTimestamp(arrivedAt);
+    if (start.isTraced() && isLongGone()) {
+      claim.addLink(Span.fromContext(start.context()).getSpanContext());
     }
     Span span = claim.startSpan();
     span.end();
-    context = start.with(span);
+    context = start.context().with(span);
     run = builder("kagzi.run ", context).startSpan();
     return enter();
+  }
+
+  private boolean isLongGone() {
+    Instant createdAt = ProtoMapper.instant(claimed.task().getCreatedAt());
+    return arrivedAt.isAfter(createdAt.plus(LONG_GONE));
   }
 
   private SpanBuilder builder(String name, Context parent) {
@@ -93,10 +106,13 @@ final class OpenTelemetryExecution implements ExecutionTrace {
   private static TraceScope current(Context context) {
     SpanContext ids = Span.fromContext(context).getSpanContext();
     Scope scope = context.makeCurrent();
-    TraceIds logged = new TraceIds(ids.getTraceId(), ids.getSpanId());
+    MdcScope logged = LogContext.enterSpan(ids.getTraceId(), ids.getSpanId());
     return () -> {
-      logged.close();
-      scope.close();
+      try {
+        scope.close();
+      } finally {
+        logged.close();
+      }
     };
   }
 
@@ -147,10 +163,12 @@ final class OpenTelemetryExecution implements ExecutionTrace {
   }
 
   @Override
-  public void child(String key, StartWorkflowRequest.Builder start) {
-    Span span = OpenTelemetryTracing.startSpan(tracer, start, context);
+  public void child(String key, StartWorkflowRequest.Builder child) {
+    // Without a queue of its own, the child is started on that of its parent.
+    String queue = child.getTaskQueue().isEmpty() ? claimed.queue() : child.getTaskQueue();
+    Span span = OpenTelemetryTracing.startSpan(tracer, child, queue, context);
     span.setAttribute(TraceNames.STEP_KEY, key);
-    TraceHeaders.inject(Context.current().with(span), start);
+    TraceHeaders.inject(Context.current().with(span), child);
     span.end();
   }
 

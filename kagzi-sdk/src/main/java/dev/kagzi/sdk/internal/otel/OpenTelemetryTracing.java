@@ -4,6 +4,7 @@ import dev.kagzi.protocol.v1.StartWorkflowRequest;
 import dev.kagzi.protocol.v1.StartWorkflowResponse;
 import dev.kagzi.sdk.internal.trace.ClaimedTask;
 import dev.kagzi.sdk.internal.trace.ExecutionTrace;
+import dev.kagzi.sdk.internal.trace.StartTrace;
 import dev.kagzi.sdk.internal.trace.Tracing;
 import io.opentelemetry.api.OpenTelemetry;
 import io.opentelemetry.api.trace.Span;
@@ -11,9 +12,7 @@ import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.context.Context;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Traces with an {@link OpenTelemetry} of the application. Thread-safe. */
@@ -25,31 +24,25 @@ public final class OpenTelemetryTracing implements Tracing {
   }
 
   @Override
-  public CompletableFuture<StartWorkflowResponse> start(
-      StartWorkflowRequest.Builder request,
-      Supplier<CompletableFuture<StartWorkflowResponse>> send) {
-    Span span = startSpan(tracer, request, Context.current());
+  public StartTrace start(StartWorkflowRequest.Builder request) {
+    Span span = startSpan(tracer, request, request.getTaskQueue(), Context.current());
     if (!request.getExternalId().isEmpty()) {
       span.setAttribute(TraceNames.WORKFLOW_ID, request.getExternalId());
     }
     TraceHeaders.inject(Context.current().with(span), request);
-    try {
-      return send.get().whenComplete((answer, thrown) -> endStart(span, answer, thrown));
-    } catch (RuntimeException e) {
-      endStart(span, null, e);
-      throw e;
-    }
+    return (answer, thrown) -> endStart(span, answer, thrown);
   }
 
   /** Begins the span of a start, by a client or by a workflow. */
-  static Span startSpan(Tracer tracer, StartWorkflowRequest.Builder request, Context parent) {
+  static Span startSpan(
+      Tracer tracer, StartWorkflowRequest.Builder request, String queue, Context parent) {
     return tracer
         .spanBuilder("kagzi.start " + request.getWorkflowType())
         .setParent(parent)
         .setSpanKind(SpanKind.PRODUCER)
         .setAttribute(TraceNames.WORKFLOW_TYPE, request.getWorkflowType())
         .setAttribute(TraceNames.WORKFLOW_VERSION, request.getVersion())
-        .setAttribute(TraceNames.TASK_QUEUE, request.getTaskQueue())
+        .setAttribute(TraceNames.TASK_QUEUE, queue)
         .startSpan();
   }
 

@@ -2,6 +2,8 @@ package dev.kagzi.sdk.internal.otel;
 
 import dev.kagzi.protocol.v1.StartWorkflowRequest;
 import dev.kagzi.protocol.v1.Task;
+import dev.kagzi.sdk.internal.log.EventLog;
+import dev.kagzi.sdk.internal.log.RepeatLimiter;
 import io.opentelemetry.api.baggage.propagation.W3CBaggagePropagator;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.SpanContext;
@@ -11,6 +13,8 @@ import io.opentelemetry.api.trace.propagation.W3CTraceContextPropagator;
 import io.opentelemetry.context.Context;
 import io.opentelemetry.context.propagation.TextMapGetter;
 import io.opentelemetry.context.propagation.TextMapPropagator;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +24,14 @@ import org.jspecify.annotations.Nullable;
  * client and the workers of a run may be configured differently.
  */
 final class TraceHeaders {
+  private static final EventLog log = EventLog.of(TraceHeaders.class);
+  private static final RepeatLimiter LEFT_OUT = new RepeatLimiter();
+
+  /** The server's limits of a run's headers. */
+  private static final int HEADERS_MAX = 64;
+
+  private static final int HEADERS_BYTES_MAX = 16 << 10;
+
   private static final TextMapPropagator PROPAGATOR =
       TextMapPropagator.composite(
           W3CTraceContextPropagator.getInstance(), W3CBaggagePropagator.getInstance());
@@ -39,25 +51,62 @@ final class TraceHeaders {
 
   private TraceHeaders() {}
 
-  /** Replaces the trace context in the request's headers. */
+  /** The context of a run's start; if it is not traced, derived from the run id. */
+  record StartContext(Context context, boolean isTraced) {}
+
+  /**
+   * Replaces the trace context in the request's headers. A part that does not fit beside the
+   * headers of the application is left out, because the server would refuse the start.
+   */
   static void inject(Context context, StartWorkflowRequest.Builder request) {
+    // In the order of importance: traceparent, tracestate, baggage.
+    Map<String, String> trace = new LinkedHashMap<>();
+    PROPAGATOR.inject(context, trace, (carrier, name, value) -> put(carrier, name, value));
     PROPAGATOR.fields().forEach(request::removeHeaders);
-    PROPAGATOR.inject(context, request, (carrier, name, value) -> set(carrier, name, value));
+    trace.forEach(
+        (name, value) -> {
+          int bytes = bytes(request.getHeadersMap()) + bytes(Map.of(name, value));
+          if (request.getHeadersCount() < HEADERS_MAX && bytes <= HEADERS_BYTES_MAX) {
+            request.putHeaders(name, value);
+          } else {
+            logLeftOut(name, bytes, request);
+          }
+        });
   }
 
-  private static void set(
-      StartWorkflowRequest.@Nullable Builder request, String name, String value) {
-    if (request != null) {
-      request.putHeaders(name, value);
+  private static void put(@Nullable Map<String, String> trace, String name, String value) {
+    if (trace != null) {
+      trace.put(name, value);
     }
   }
 
-  /** Returns the context of the run's start; derived from the run id if the start had none. */
-  static Context extract(Task task) {
+  private static int bytes(Map<String, String> headers) {
+    int bytes = 0;
+    for (Map.Entry<String, String> header : headers.entrySet()) {
+      bytes += header.getKey().getBytes(StandardCharsets.UTF_8).length;
+      bytes += header.getValue().getBytes(StandardCharsets.UTF_8).length;
+    }
+    return bytes;
+  }
+
+  private static void logLeftOut(String name, int bytes, StartWorkflowRequest.Builder request) {
+    if (LEFT_OUT.isNew(name)) {
+      log.warn("a run is started without a part of its trace context, which does not fit")
+          .with("header", name)
+          .with("type", request.getWorkflowType())
+          .with("headers", request.getHeadersCount() + 1)
+          .with("headers_max", HEADERS_MAX)
+          .with("bytes", bytes)
+          .with("bytes_max", HEADERS_BYTES_MAX)
+          .write();
+    }
+  }
+
+  static StartContext extract(Task task) {
     Context context = PROPAGATOR.extract(Context.root(), task.getHeadersMap(), HEADERS);
     return Span.fromContext(context).getSpanContext().isValid()
-        ? context
-        : context.with(Span.wrap(derived(task.getRunId())));
+        ? new StartContext(context, true)
+        : new StartContext(context.with(Span.wrap(derived(task.getRunId()))), false);
   }
 
   // All executions of a run derive the same trace. Its root span does not exist.

@@ -1,9 +1,7 @@
 /**
  * Traces with OpenTelemetry, through its API alone: the application brings SDK and exporter.
  *
- * <p>Only this package and {@code Kagzi.Builder.openTelemetry} mention OpenTelemetry, and this
- * package is not loaded before that method is called. The SDK therefore works without OpenTelemetry
- * on the class path.
+ * <p>Only this package and {@code Kagzi.Builder.openTelemetry} mention OpenTelemetry.
  *
  * <p>The spans of a run are in one trace, that of its start, whose context is in the headers of the
  * run. A span is exported when it ends. An execution whose process is killed never ends, so it must

@@ -7,6 +7,7 @@ import dev.kagzi.protocol.v1.Task;
 import dev.kagzi.sdk.ErrorKind;
 import dev.kagzi.sdk.PayloadException;
 import dev.kagzi.sdk.internal.history.HistoryFile;
+import dev.kagzi.sdk.internal.log.LoggedRun;
 import dev.kagzi.sdk.internal.metrics.ClientMetrics;
 import dev.kagzi.sdk.internal.replay.RecordedRun.Entry;
 import dev.kagzi.sdk.internal.replay.ReplayLane.End;
@@ -166,7 +167,7 @@ public final class Replay {
     }
 
     @Override
-    public ReportLane lane(Task task) {
+    public ReportLane lane(Task task, LoggedRun logged) {
       return lane;
     }
 

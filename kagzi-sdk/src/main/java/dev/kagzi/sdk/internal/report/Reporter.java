@@ -7,6 +7,7 @@ import dev.kagzi.protocol.v1.ReportRequest;
 import dev.kagzi.protocol.v1.ReportResponse;
 import dev.kagzi.protocol.v1.ReportResult;
 import dev.kagzi.sdk.internal.log.EventLog;
+import dev.kagzi.sdk.internal.log.LoggedRun;
 import dev.kagzi.sdk.internal.wire.Backoff;
 import dev.kagzi.sdk.internal.wire.BatchSender;
 import dev.kagzi.sdk.internal.wire.Connection;
@@ -31,37 +32,39 @@ public final class Reporter extends BatchSender<Reporter.Report, ReportResponse,
   }
 
   static final class Report extends Item<Report> {
+    private final LoggedRun run;
     private final ReportItem message;
     private final ReportListener listener;
 
     /** How often a call with only this item was refused as a whole. */
     private int refusals;
 
-    private Report(Lane<Report> lane, ReportItem message, ReportListener listener) {
+    private Report(Lane<Report> lane, LoggedRun run, ReportItem message, ReportListener listener) {
       super(lane, message.getSerializedSize());
+      this.run = run;
       this.message = message;
       this.listener = listener;
     }
   }
 
-  public ReportLane lane(String runId, int epoch) {
+  public ReportLane lane(LoggedRun run, int epoch) {
     Lane<Report> lane = new Lane<>();
     return new ReportLane() {
       @Override
       public String runId() {
-        return runId;
+        return run.run();
       }
 
       @Override
       public ReportItem.Builder item() {
-        return ReportItem.newBuilder().setRunId(runId).setEpoch(epoch);
+        return ReportItem.newBuilder().setRunId(run.run()).setEpoch(epoch);
       }
 
       @Override
       public void sendAll(List<ReportItem> messages, List<ReportListener> listeners) {
         List<Report> items = new ArrayList<>(messages.size());
         for (int i = 0; i < messages.size(); i++) {
-          items.add(new Report(lane, messages.get(i), listeners.get(i)));
+          items.add(new Report(lane, run, messages.get(i), listeners.get(i)));
         }
         Reporter.this.send(lane, items);
       }
@@ -87,10 +90,7 @@ public final class Reporter extends BatchSender<Reporter.Report, ReportResponse,
       report.listener.answered(result);
     } catch (RuntimeException | Error e) {
       // A failing listener must not keep the answers from the other listeners.
-      log.error("the answer to a report could not be handled")
-          .with("run", report.message.getRunId())
-          .cause(e)
-          .write();
+      log.error("the answer to a report could not be handled").about(report.run).cause(e).write();
     }
   }
 
@@ -130,7 +130,7 @@ public final class Reporter extends BatchSender<Reporter.Report, ReportResponse,
     switch (RpcErrors.code(error)) {
       case INTERNAL, UNKNOWN, DATA_LOSS -> {
         log.warn("server failed to process a report several times, its claim is dropped")
-            .with("run", report.message.getRunId())
+            .about(report.run)
             .with("error", error.getMessage())
             .cause(error)
             .write();

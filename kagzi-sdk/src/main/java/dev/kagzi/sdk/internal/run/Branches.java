@@ -92,7 +92,6 @@ final class Branches {
 
     private void execute() {
       thread.enter();
-      context.nameInLog();
       try {
         executeAndAwaitDurable();
       } finally {

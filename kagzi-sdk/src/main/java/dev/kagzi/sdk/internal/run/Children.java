@@ -213,7 +213,7 @@ final class Children {
 
     private ChildFailedException failed(RecordedStep step) {
       ErrorDetail error = step.getFinalFailure();
-      RunStatus status = RunStatus.valueOf(error.getMetadataOrDefault(STATUS, "FAILED"));
+      RunStatus status = ProtoMapper.failedStatus(error.getMetadataOrDefault(STATUS, ""));
       ErrorDetail own = error.toBuilder().removeMetadata(STATUS).build();
       return new ChildFailedException(key, step.getChildRunId(), status, ProtoMapper.failure(own));
     }

@@ -5,6 +5,7 @@ import static java.util.Map.entry;
 import dev.kagzi.sdk.ErrorKind;
 import dev.kagzi.sdk.WorkFailedException;
 import dev.kagzi.sdk.internal.log.EventLog;
+import dev.kagzi.sdk.internal.log.LogContext;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -85,8 +86,8 @@ final class ErrorKinds {
       return kind == null ? ErrorKind.UNKNOWN : kind;
     } catch (Throwable e) {
       log.warn("the worker's errorKinds function failed, the built-in error kinds are used")
-          .with("run", WorkflowThread.currentRunId())
-          .with("type", thrown.getClass().getName())
+          .about(LogContext.currentRun())
+          .with("exception", thrown.getClass().getName())
           .cause(e)
           .write();
       return ErrorKind.UNKNOWN;

@@ -15,6 +15,7 @@ import dev.kagzi.sdk.RetryAfterException;
 import dev.kagzi.sdk.StepFailedException;
 import dev.kagzi.sdk.WorkFailedException;
 import dev.kagzi.sdk.internal.log.EventLog;
+import dev.kagzi.sdk.internal.log.LogContext;
 import dev.kagzi.sdk.internal.wire.ProtoMapper;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -114,8 +115,8 @@ public final class FailureRecorder {
     } catch (Throwable e) {
       // An exception is user code too: its getMessage() may throw.
       log.warn("the message of an exception could not be read, only its class is recorded")
-          .with("run", WorkflowThread.currentRunId())
-          .with("type", thrown.getClass().getName())
+          .about(LogContext.currentRun())
+          .with("exception", thrown.getClass().getName())
           .cause(e)
           .write();
       return withoutText(thrown.getClass().getName(), isNonRetryable(thrown), Map.of());
@@ -197,8 +198,8 @@ public final class FailureRecorder {
       kept = sanitizer.sanitize(storable(failure));
     } catch (Throwable e) {
       log.error("the worker's errorSanitizer failed, the error is stored without its text")
-          .with("run", WorkflowThread.currentRunId())
-          .with("type", failure.type())
+          .about(LogContext.currentRun())
+          .with("exception", failure.type())
           .cause(e)
           .write();
     }

@@ -77,8 +77,7 @@ public final class Nondeterminism {
               "workflow code does not do what it did before: names and order of steps must not"
                   + " depend on time, random numbers or anything else that changes; take such"
                   + " values in a step (warned once per type)")
-          .with("run", task.getRunId())
-          .with("type", task.getWorkflowType())
+          .about(workflowThread.state().logged())
           .with("before", mismatch.before())
           .with("now", mismatch.now())
           .with("at", at)

@@ -18,7 +18,6 @@ import dev.kagzi.sdk.StepCode;
 import dev.kagzi.sdk.TypeRef;
 import dev.kagzi.sdk.WorkflowContext;
 import dev.kagzi.sdk.WorkflowType;
-import dev.kagzi.sdk.internal.log.LogContext;
 import dev.kagzi.sdk.internal.wire.Payloads;
 import dev.kagzi.sdk.internal.wire.ProtoMapper;
 import java.lang.reflect.Type;
@@ -90,16 +89,6 @@ final class RunContext implements WorkflowContext {
             task.getStepTimeoutMs());
     this.children = new Children(this, workflowThread);
     this.sleeps = new Sleeps(workflowThread, history);
-  }
-
-  /** Names the run in the log lines of the calling thread, which begins to execute it. */
-  static void nameInLog(RunHost host, Task task) {
-    LogContext.enterRun(
-        task.getRunId(), task.getWorkflowType(), host.settings().queue(), host.workerId());
-  }
-
-  void nameInLog() {
-    nameInLog(host, task);
   }
 
   RunContext branch(WorkflowThread branch, String scope) {

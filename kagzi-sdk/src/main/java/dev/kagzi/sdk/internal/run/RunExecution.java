@@ -8,6 +8,9 @@ import dev.kagzi.protocol.v1.Task;
 import dev.kagzi.protocol.v1.WorkflowStatus;
 import dev.kagzi.sdk.PayloadException;
 import dev.kagzi.sdk.internal.log.EventLog;
+import dev.kagzi.sdk.internal.log.LogContext;
+import dev.kagzi.sdk.internal.log.LoggedRun;
+import dev.kagzi.sdk.internal.trace.ExecutionTrace;
 import dev.kagzi.sdk.internal.trace.TraceScope;
 import java.lang.reflect.Type;
 import java.util.Map;
@@ -23,6 +26,7 @@ public final class RunExecution {
 
   private final RunHost host;
   private final Task task;
+  private final LoggedRun logged;
   private final Thread thread;
   private final RunExecutionState state;
   private final WorkflowThread main;
@@ -43,10 +47,23 @@ public final class RunExecution {
     this.host = host;
     this.task = task;
     this.thread = Thread.ofVirtual().name(task.getWorkflowType()).unstarted(this::execute);
-    this.state = new RunExecutionState(host.lane(task), task, host.trace(task));
+    ExecutionTrace trace = host.trace(task);
+    this.logged =
+        new LoggedRun(
+            task.getRunId(),
+            task.getWorkflowType(),
+            host.settings().queue(),
+            host.workerId(),
+            trace.traceId());
+    this.state = new RunExecutionState(host.lane(task, logged), task, trace, logged);
     this.main = state.open(thread, null);
-    this.stuck = new StuckCode(task);
-    this.silent = new SilentCode(task);
+    this.stuck = new StuckCode(logged);
+    this.silent = new SilentCode(logged);
+  }
+
+  /** The ids for log lines about this execution. */
+  public LoggedRun logged() {
+    return logged;
   }
 
   public String runId() {
@@ -92,6 +109,7 @@ public final class RunExecution {
   // Reports the timeout and gives up this claim, because its code does not return. The next claim
   // executes the step's next attempt, or receives its final failure.
   private void reportCutOff(WorkflowThread workflowThread, long nowNanos) {
+    LogContext.enterRun(logged);
     RunningStep step = workflowThread.running();
     if (step == null) {
       // The code has returned meanwhile, but its result no longer counts.
@@ -101,6 +119,7 @@ public final class RunExecution {
     Throwable stack = new TimeoutException("the code that ignores its interrupt is here");
     stack.setStackTrace(workflowThread.thread().getStackTrace());
     ErrorDetail error = host.settings().failures().record(step.timeout(stack));
+    step.ended(error, nowNanos);
     state.conclude(
         state.item().setStepFailed(step.failed(error, false, nowNanos)).build(),
         this::cutOffAnswered);
@@ -149,14 +168,20 @@ public final class RunExecution {
 
   private void execute() {
     main.enter();
-    RunContext.nameInLog(host, task);
     try {
-      TraceScope scope = state.trace().begin();
-      executeCode();
-      scope.close();
+      executeTraced();
     } finally {
       state.left(main);
       slotHolders.ended();
+    }
+  }
+
+  private void executeTraced() {
+    TraceScope scope = state.trace().begin();
+    try {
+      executeCode();
+    } finally {
+      scope.close();
     }
   }
 
@@ -264,8 +289,7 @@ public final class RunExecution {
     boolean again = result.hasRetryScheduled();
     EventLog.Event event =
         log.warn(again ? "run failed, it will be tried again" : "run failed")
-            .with("run", task.getRunId())
-            .with("type", task.getWorkflowType())
+            .about(logged)
             .with("attempt", task.getAttempt());
     if (again) {
       event.with("again_in_ms", result.getRetryScheduled().getDelayMs());
@@ -289,8 +313,7 @@ public final class RunExecution {
       log.warn(
               "workflow code caught the SuspendedError and returned, its result is ignored; "
                   + "code that catches Throwable must rethrow Errors")
-          .with("run", task.getRunId())
-          .with("type", task.getWorkflowType())
+          .about(logged)
           .write();
     }
     main.check();
@@ -304,10 +327,7 @@ public final class RunExecution {
       }
       case StopReason.Lost lost -> reportsEnded();
       case StopReason.Overdue overdue -> {
-        log.info("the run's deadline has passed, its code was interrupted")
-            .with("run", task.getRunId())
-            .with("type", task.getWorkflowType())
-            .write();
+        log.info("the run's deadline has passed, its code was interrupted").about(logged).write();
         reportsEnded();
       }
       // The method that released the run or cut it off sends the last report and handles its
@@ -344,8 +364,7 @@ public final class RunExecution {
     if (blockedBy != null) {
       released.setBlockedBy(blockedBy);
       log.warn("run cannot go on with this code, it is released and tried again later")
-          .with("run", task.getRunId())
-          .with("type", task.getWorkflowType())
+          .about(logged)
           .with("delay_ms", delayMs)
           .with("reason", blockedBy.getMessage())
           .cause(cause)
@@ -392,7 +411,7 @@ public final class RunExecution {
   private void releaseAnswered(ReportResult result) {
     if (result.hasRefused()) {
       log.warn("run could not be released, other workers get it at the end of its lease or before")
-          .with("run", task.getRunId())
+          .about(logged)
           .with("reason", result.getRefused().getMessage())
           .write();
     }
@@ -429,11 +448,14 @@ public final class RunExecution {
   }
 
   private void slotFree() {
-    state.trace().end(outcomeName(), failure);
-    Nondeterminism nondeterminism = host.settings().nondeterminism();
-    if (nondeterminism != null && outcome != RunOutcome.UNFINISHED) {
-      nondeterminism.ended(task);
+    try {
+      state.trace().end(outcomeName(), failure);
+      Nondeterminism nondeterminism = host.settings().nondeterminism();
+      if (nondeterminism != null && outcome != RunOutcome.UNFINISHED) {
+        nondeterminism.ended(task);
+      }
+    } finally {
+      host.ended(this, outcome);
     }
-    host.ended(this, outcome);
   }
 }

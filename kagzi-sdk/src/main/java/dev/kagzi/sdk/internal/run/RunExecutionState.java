@@ -3,6 +3,7 @@ package dev.kagzi.sdk.internal.run;
 import dev.kagzi.protocol.v1.ReportItem;
 import dev.kagzi.protocol.v1.ReportResult;
 import dev.kagzi.protocol.v1.Task;
+import dev.kagzi.sdk.internal.log.LoggedRun;
 import dev.kagzi.sdk.internal.report.ReportLane;
 import dev.kagzi.sdk.internal.report.ReportListener;
 import dev.kagzi.sdk.internal.trace.ExecutionTrace;
@@ -26,6 +27,7 @@ import org.jspecify.annotations.Nullable;
 final class RunExecutionState {
   private final ReportLane lane;
   private final ExecutionTrace trace;
+  private final LoggedRun logged;
   private final long arrivedNanos = System.nanoTime();
 
   /** Counts from the task's arrival, so it never passes before the server's deadline. */
@@ -46,7 +48,8 @@ final class RunExecutionState {
   /** When the history was read; recorded delays count from here. */
   private volatile long historyNanos;
 
-  RunExecutionState(ReportLane lane, Task task, ExecutionTrace trace) {
+  RunExecutionState(ReportLane lane, Task task, ExecutionTrace trace, LoggedRun logged) {
+    this.logged = logged;
     this.lane = lane;
     this.trace = trace;
     this.deadlineNanos =
@@ -58,6 +61,11 @@ final class RunExecutionState {
 
   String runId() {
     return lane.runId();
+  }
+
+  /** The ids for log lines about this execution. */
+  LoggedRun logged() {
+    return logged;
   }
 
   ExecutionTrace trace() {
@@ -448,7 +456,7 @@ final class RunExecutionState {
     lock.lock();
     try {
       if (result.hasRefused()) {
-        step.startedRefused(lane.runId(), result.getRefused());
+        step.startedRefused(logged, result.getRefused());
       } else {
         step.startedAccepted();
       }

@@ -2,6 +2,7 @@ package dev.kagzi.sdk.internal.run;
 
 import dev.kagzi.protocol.v1.GetHistoryResponse;
 import dev.kagzi.protocol.v1.Task;
+import dev.kagzi.sdk.internal.log.LoggedRun;
 import dev.kagzi.sdk.internal.metrics.ClientMetrics;
 import dev.kagzi.sdk.internal.report.ReportLane;
 import dev.kagzi.sdk.internal.trace.ExecutionTrace;
@@ -36,7 +37,7 @@ public interface RunHost {
   /** Returns the workflow for the task, or null if this worker does not serve it. */
   @Nullable RegisteredWorkflow<?, ?> code(Task task);
 
-  ReportLane lane(Task task);
+  ReportLane lane(Task task, LoggedRun logged);
 
   /** Returns the trace of a new execution of this task. */
   ExecutionTrace trace(Task task);

@@ -6,6 +6,7 @@ import dev.kagzi.protocol.v1.ReportItem;
 import dev.kagzi.protocol.v1.RetryPolicy;
 import dev.kagzi.protocol.v1.StepKind;
 import dev.kagzi.sdk.internal.log.EventLog;
+import dev.kagzi.sdk.internal.log.LoggedRun;
 import dev.kagzi.sdk.internal.wire.ProtoMapper;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -41,6 +42,8 @@ final class RunningStep {
 
   private volatile long reportedNanos;
 
+  private volatile StepTelemetry telemetry = StepTelemetry.NONE;
+
   /** The default timeout applies to a step without its own; 0: no default. */
   RunningStep(String key, int attempt, StepOptions options, long defaultTimeoutMs) {
     this.key = key;
@@ -67,6 +70,19 @@ final class RunningStep {
 
   int attempt() {
     return attempt;
+  }
+
+  void telemetry(StepTelemetry telemetry) {
+    this.telemetry = telemetry;
+  }
+
+  StepTelemetry telemetry() {
+    return telemetry;
+  }
+
+  /** Traces and measures the end of the attempt; without an error, it has completed. */
+  void ended(@Nullable ErrorDetail error, long nowNanos) {
+    telemetry.ended(error, nowNanos - startedNanos);
   }
 
   /** Keeps the progress of an earlier attempt, which the server already has. */
@@ -124,12 +140,12 @@ final class RunningStep {
   }
 
   /** Reports the step again without payloads: the server must know that it runs. */
-  void startedRefused(String runId, ErrorDetail why) {
+  void startedRefused(LoggedRun run, ErrorDetail why) {
     if (!withoutPayloads) {
       withoutPayloads = true;
       reportedStarted = knownToServer;
       log.warn("progress or input of a step cannot be stored")
-          .with("run", runId)
+          .about(run)
           .with("step", key)
           .with("reason", why.getMessage())
           .write();

@@ -1,7 +1,7 @@
 package dev.kagzi.sdk.internal.run;
 
-import dev.kagzi.protocol.v1.Task;
 import dev.kagzi.sdk.internal.log.EventLog;
+import dev.kagzi.sdk.internal.log.LoggedRun;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -16,12 +16,12 @@ final class SilentCode {
   /** A longer gap between ticks means that the process was suspended. The gap is not silence. */
   private static final long TICK_GAP_NANOS_MAX = TimeUnit.SECONDS.toNanos(1);
 
-  private final Task task;
+  private final LoggedRun run;
   private boolean warned;
   private long tickedNanos = System.nanoTime();
 
-  SilentCode(Task task) {
-    this.task = task;
+  SilentCode(LoggedRun run) {
+    this.run = run;
   }
 
   void tick(RunExecutionState state, long nowNanos) {
@@ -53,8 +53,7 @@ final class SilentCode {
     log.warn(
             "workflow code has neither ended nor used its context for 5 s: put what blocks or takes"
                 + " long into a step")
-        .with("run", task.getRunId())
-        .with("type", task.getWorkflowType())
+        .about(run)
         .with("thread", workflowThread.thread().getName())
         .cause(here)
         .write();

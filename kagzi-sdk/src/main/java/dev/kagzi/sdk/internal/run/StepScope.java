@@ -3,6 +3,7 @@ package dev.kagzi.sdk.internal.run;
 import dev.kagzi.protocol.v1.Payload;
 import dev.kagzi.sdk.StepContext;
 import dev.kagzi.sdk.internal.log.LogContext;
+import dev.kagzi.sdk.internal.log.MdcScope;
 import dev.kagzi.sdk.internal.wire.Payloads;
 import java.util.Map;
 import java.util.Optional;
@@ -17,6 +18,7 @@ public final class StepScope implements StepContext {
   private final RunningStep step;
   private final Payloads payloads;
   private final @Nullable Payload earlierProgress;
+  private @Nullable MdcScope logged;
 
   StepScope(
       RunRef run,
@@ -42,12 +44,14 @@ public final class StepScope implements StepContext {
 
   void enter() {
     CURRENT.set(this);
-    LogContext.enterStep(step.key(), step.attempt());
+    logged = LogContext.enterStep(step.key(), step.attempt());
   }
 
   void leave() {
-    LogContext.leaveStep();
     CURRENT.remove();
+    if (logged != null) {
+      logged.close();
+    }
   }
 
   public RunRef run() {

@@ -11,7 +11,6 @@ import dev.kagzi.sdk.StepCode;
 import dev.kagzi.sdk.StepFailedException;
 import dev.kagzi.sdk.internal.log.EventLog;
 import dev.kagzi.sdk.internal.metrics.ClientMetrics;
-import dev.kagzi.sdk.internal.trace.ExecutionTrace;
 import dev.kagzi.sdk.internal.wire.Payloads;
 import dev.kagzi.sdk.internal.wire.ProtoMapper;
 import java.lang.reflect.Type;
@@ -121,7 +120,7 @@ final class Steps {
       return result;
     }
     log.warn("failure of a step is recorded without its progress and input")
-        .with("run", workflowThread.state().runId())
+        .about(workflowThread.state().logged())
         .with("step", failed.getStepKey())
         .with("reason", result.getRefused().getMessage())
         .write();
@@ -144,8 +143,7 @@ final class Steps {
   private void logFailed(
       EventLog.Event event, Call call, Outcome.Failed failed, ReportResult result) {
     event
-        .with("run", run.runId())
-        .with("type", run.workflowType())
+        .about(workflowThread.state().logged())
         .with("step", call.key)
         .with("attempt", failed.report.getAttempt());
     if (result.hasRetryScheduled()) {
@@ -168,19 +166,18 @@ final class Steps {
   private Outcome attempt(Call call, int attempt, @Nullable Payload progress) {
     RunningStep step = new RunningStep(call.key, attempt, call.options, defaultTimeoutMs);
     StepScope scope = new StepScope(run, call.name, step, payloads, progress);
-    ExecutionTrace.StepTrace trace = workflowThread.state().trace().step(scope);
+    StepTelemetry telemetry =
+        new StepTelemetry(run.workflowType(), metrics, workflowThread.state().trace().step(scope));
+    step.telemetry(telemetry);
     try {
-      Outcome outcome = attempt(call, step, scope, trace);
-      trace.end(outcome instanceof Outcome.Failed failed ? failed.error : null);
-      return outcome;
+      return attempt(call, step, scope);
     } catch (SuspendedError e) {
-      trace.stopped();
+      telemetry.stopped();
       throw e;
     }
   }
 
-  private Outcome attempt(
-      Call call, RunningStep step, StepScope scope, ExecutionTrace.StepTrace trace) {
+  private Outcome attempt(Call call, RunningStep step, StepScope scope) {
     Payloads.Recorded recorded = null;
     Throwable thrown = null;
     workflowThread.stepBegins(step);
@@ -194,15 +191,14 @@ final class Steps {
       thrown = e;
     } finally {
       scope.leave();
-      trace.leave();
+      step.telemetry().leave();
     }
     long nowNanos = System.nanoTime();
     workflowThread.stepEnds(step);
     // If the run or the branch was stopped, what its interrupted step threw is no failure.
     workflowThread.check();
-    boolean completed = recorded != null && !step.isExpired(nowNanos);
-    metrics.stepEnded(run.workflowType(), completed, nowNanos - step.startedNanos());
-    if (recorded != null && completed) {
+    if (recorded != null && !step.isExpired(nowNanos)) {
+      step.ended(null, nowNanos);
       return new Outcome.Done(recorded.value(), step.done(recorded.payload(), nowNanos));
     }
     return failed(step, step.isExpired(nowNanos) ? step.timeout(thrown) : thrown, nowNanos);
@@ -216,6 +212,7 @@ final class Steps {
                     .formatted(step.key()))
             : thrown;
     ErrorDetail error = failures.record(failure);
+    step.ended(error, nowNanos);
     return new Outcome.Failed(
         failure, error, step.failed(error, !workflowThread.isAlone(), nowNanos));
   }

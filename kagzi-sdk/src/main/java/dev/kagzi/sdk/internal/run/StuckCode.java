@@ -1,7 +1,7 @@
 package dev.kagzi.sdk.internal.run;
 
-import dev.kagzi.protocol.v1.Task;
 import dev.kagzi.sdk.internal.log.EventLog;
+import dev.kagzi.sdk.internal.log.LoggedRun;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -13,11 +13,11 @@ final class StuckCode {
   private static final int FRAMES_MAX = 8;
   private static final long WARN_AGAIN_NANOS = TimeUnit.MINUTES.toNanos(1);
 
-  private final Task task;
+  private final LoggedRun run;
   private @Nullable Long warnedNanos;
 
-  StuckCode(Task task) {
-    this.task = task;
+  StuckCode(LoggedRun run) {
+    this.run = run;
   }
 
   void warn(WorkflowThread workflowThread, long nowNanos) {
@@ -28,8 +28,7 @@ final class StuckCode {
     RunningStep step = workflowThread.running();
     log.warn(
             "code ignores its interrupt, its results are discarded and it occupies a slot until it returns")
-        .with("run", task.getRunId())
-        .with("type", task.getWorkflowType())
+        .about(run)
         .with("step", step == null ? "" : step.key())
         .with("running_ms", step == null ? 0 : step.ranMs(nowNanos))
         .with("ignored_ms", TimeUnit.NANOSECONDS.toMillis(workflowThread.ignoredNanos(nowNanos)))

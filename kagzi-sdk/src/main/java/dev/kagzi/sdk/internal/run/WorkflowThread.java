@@ -5,6 +5,7 @@ import dev.kagzi.protocol.v1.RecordedStep;
 import dev.kagzi.protocol.v1.ReportItem;
 import dev.kagzi.protocol.v1.ReportResult;
 import dev.kagzi.sdk.internal.log.EventLog;
+import dev.kagzi.sdk.internal.log.LogContext;
 import dev.kagzi.sdk.internal.report.ReportListener;
 import java.util.ArrayDeque;
 import java.util.Collection;
@@ -89,14 +90,9 @@ final class WorkflowThread {
     return CURRENT.get();
   }
 
-  /** Empty if the calling thread executes no workflow. */
-  static String currentRunId() {
-    WorkflowThread current = CURRENT.get();
-    return current == null ? "" : current.state.runId();
-  }
-
   void enter() {
     CURRENT.set(this);
+    LogContext.enterRun(state.logged());
   }
 
   Thread thread() {
@@ -408,7 +404,7 @@ final class WorkflowThread {
         if (item.hasStepDone() && !isSame(item.getStepDone(), result.getAlreadyRecorded())) {
           log.warn(
                   "another result of the step is already recorded, the run starts over from its history")
-              .with("run", item.getRunId())
+              .about(state.logged())
               .with("step", item.getStepDone().getStepKey())
               .write();
           throw end(new StopReason.StartOver());

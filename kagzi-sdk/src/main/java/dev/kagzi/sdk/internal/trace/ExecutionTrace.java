@@ -12,6 +12,9 @@ import org.jspecify.annotations.Nullable;
 public interface ExecutionTrace {
   ExecutionTrace OFF = new NoTracing();
 
+  /** Returns the id of the run's trace, for the log; empty if the run is not traced. */
+  String traceId();
+
   /**
    * The execution has a slot and begins to execute code. Makes its context current in the calling
    * thread, until the scope is closed.
@@ -40,6 +43,8 @@ public interface ExecutionTrace {
 
   /** One attempt of a step. */
   interface StepTrace {
+    StepTrace OFF = new NoTracing();
+
     /** The step's code has returned: its context is no longer current in the calling thread. */
     void leave();
 

@@ -2,24 +2,26 @@ package dev.kagzi.sdk.internal.trace;
 
 import dev.kagzi.protocol.v1.ErrorDetail;
 import dev.kagzi.protocol.v1.StartWorkflowRequest;
-import dev.kagzi.protocol.v1.StartWorkflowResponse;
 import dev.kagzi.sdk.StepContext;
-import java.util.concurrent.CompletableFuture;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Traces nothing and allocates nothing. */
 final class NoTracing implements Tracing, ExecutionTrace, ExecutionTrace.StepTrace {
+  private static final StartTrace NOT_TRACED = (answer, thrown) -> {};
+
   @Override
-  public CompletableFuture<StartWorkflowResponse> start(
-      StartWorkflowRequest.Builder request,
-      Supplier<CompletableFuture<StartWorkflowResponse>> send) {
-    return send.get();
+  public StartTrace start(StartWorkflowRequest.Builder request) {
+    return NOT_TRACED;
   }
 
   @Override
   public ExecutionTrace execution(ClaimedTask claimed) {
     return this;
+  }
+
+  @Override
+  public String traceId() {
+    return "";
   }
 
   @Override

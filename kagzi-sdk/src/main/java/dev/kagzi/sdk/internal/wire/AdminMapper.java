@@ -1,14 +1,17 @@
 package dev.kagzi.sdk.internal.wire;
 
+import dev.kagzi.protocol.v1.GetQueueDepthResponse;
 import dev.kagzi.protocol.v1.GetStatsResponse;
 import dev.kagzi.protocol.v1.Queue;
 import dev.kagzi.protocol.v1.Worker;
 import dev.kagzi.sdk.NamespaceStats;
+import dev.kagzi.sdk.QueueDepth;
 import dev.kagzi.sdk.QueueInfo;
 import dev.kagzi.sdk.RunStatus;
 import dev.kagzi.sdk.WorkerEvent;
 import dev.kagzi.sdk.WorkerInfo;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Optional;
@@ -32,6 +35,14 @@ public final class AdminMapper {
         stats.getEnabledSchedules());
   }
 
+  public static QueueDepth depth(GetQueueDepthResponse depth) {
+    return new QueueDepth(
+        depth.getPendingCount(),
+        depth.getRunningCount(),
+        depth.getSleepingCount(),
+        depth.getDepthByQueueMap());
+  }
+
   public static QueueInfo queue(Queue queue) {
     return new QueueInfo(
         queue.getTaskQueue(),
@@ -50,7 +61,7 @@ public final class AdminMapper {
     return new WorkerInfo(
         worker.getWorkerId(),
         worker.getTaskQueue(),
-        WorkerInfo.Status.valueOf(worker.getStatus().name().replaceFirst("^WORKER_STATUS_", "")),
+        workerStatus(worker.getStatus().name().replaceFirst("^WORKER_STATUS_", "")),
         worker.getVersion(),
         worker.getWorkflowTypesList(),
         worker.getHostname(),
@@ -68,8 +79,14 @@ public final class AdminMapper {
 
   public static WorkerEvent workerEvent(dev.kagzi.protocol.v1.WorkerEvent event) {
     return new WorkerEvent(
-        WorkerInfo.Status.valueOf(event.getEvent()),
-        event.getReason(),
-        ProtoMapper.instant(event.getAt()));
+        workerStatus(event.getEvent()), event.getReason(), ProtoMapper.instant(event.getAt()));
+  }
+
+  // One worker with a new status must not make the list of all workers unreadable.
+  private static WorkerInfo.Status workerStatus(String name) {
+    return Arrays.stream(WorkerInfo.Status.values())
+        .filter(status -> status.name().equals(name))
+        .findFirst()
+        .orElse(WorkerInfo.Status.UNKNOWN);
   }
 }

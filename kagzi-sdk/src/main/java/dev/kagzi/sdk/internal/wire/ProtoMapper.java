@@ -28,6 +28,7 @@ import dev.kagzi.sdk.StepInfo;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
+import java.util.Arrays;
 import java.util.Optional;
 
 public final class ProtoMapper {
@@ -107,6 +108,17 @@ public final class ProtoMapper {
           throw new IllegalArgumentException(
               "status: " + status + " (expected: one of a run; is the server newer than the SDK?)");
     };
+  }
+
+  /**
+   * Returns the status of a run that did not complete. One that this SDK does not know counts as
+   * FAILED: code that handles the failure must not break because the server is newer.
+   */
+  public static RunStatus failedStatus(String name) {
+    return Arrays.stream(RunStatus.values())
+        .filter(status -> status.name().equals(name))
+        .findFirst()
+        .orElse(RunStatus.FAILED);
   }
 
   public static WorkflowStatus status(RunStatus status) {

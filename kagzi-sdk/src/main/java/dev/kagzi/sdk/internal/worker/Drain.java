@@ -78,6 +78,7 @@ final class Drain {
         worker.close();
       } catch (RuntimeException e) {
         log.warn("the worker could not be closed cleanly")
+            .with("worker", worker.session().workerId())
             .with("queue", worker.settings().queue())
             .with("error", e.getMessage())
             .cause(e)
@@ -174,6 +175,7 @@ final class Drain {
                           "deregistration not answered, the server marks the worker offline when"
                               + " heartbeats are missing")
                       .with("worker", workerId)
+                      .with("queue", worker.settings().queue())
                       .with("error", error.getMessage())
                       .cause(error)
                       .write();

@@ -221,6 +221,7 @@ final class Poller {
           String reason = String.valueOf(error.getMessage());
           String what = "poll refused, it will be sent again";
           (refusals.isNew(reason) ? log.warn(what) : log.debug(what))
+              .with("worker", poll.workerId)
               .with("queue", queue)
               .with("error", reason)
               .with("pause_ms", pauseMs)

@@ -7,6 +7,7 @@ import dev.kagzi.protocol.v1.GetHistoryResponse;
 import dev.kagzi.protocol.v1.HeartbeatRequest;
 import dev.kagzi.protocol.v1.HeartbeatResponse;
 import dev.kagzi.protocol.v1.Task;
+import dev.kagzi.sdk.internal.log.LoggedRun;
 import dev.kagzi.sdk.internal.metrics.ClientMetrics;
 import dev.kagzi.sdk.internal.report.ReportLane;
 import dev.kagzi.sdk.internal.report.Reporter;
@@ -248,8 +249,8 @@ final class QueueWorker
   }
 
   @Override
-  public ReportLane lane(Task task) {
-    return reporter.lane(task.getRunId(), task.getEpoch());
+  public ReportLane lane(Task task, LoggedRun logged) {
+    return reporter.lane(logged, task.getEpoch());
   }
 
   @Override
@@ -280,6 +281,14 @@ final class QueueWorker
 
   @Override
   public void ended(RunExecution execution, RunOutcome outcome) {
+    try {
+      count(execution, outcome);
+    } finally {
+      freeSlot(execution);
+    }
+  }
+
+  private void count(RunExecution execution, RunOutcome outcome) {
     switch (outcome) {
       case COMPLETED -> heartbeat.countCompleted();
       case FAILED -> heartbeat.countFailed();
@@ -287,6 +296,9 @@ final class QueueWorker
     }
     metrics.runEnded(
         runSettings.queue(), execution.workflowType(), outcome.name().toLowerCase(Locale.ROOT));
+  }
+
+  private void freeSlot(RunExecution execution) {
     executions.remove(execution);
     for (RunExecution next : slots.free(execution)) {
       if (drain.hasBegun()) {

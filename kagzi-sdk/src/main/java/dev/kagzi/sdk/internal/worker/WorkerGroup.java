@@ -67,7 +67,7 @@ public final class WorkerGroup implements Worker {
       // A periodic timer task that throws is never executed again, which would stop the timeouts of
       // all runs.
       log.error("timeout check of a run failed, it will be repeated")
-          .with("run", run.runId())
+          .about(run.logged())
           .cause(e)
           .write();
     }

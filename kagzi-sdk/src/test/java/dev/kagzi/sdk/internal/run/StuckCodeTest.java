@@ -6,6 +6,7 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import dev.kagzi.protocol.v1.Task;
+import dev.kagzi.sdk.internal.log.LoggedRun;
 import dev.kagzi.sdk.internal.report.Reporter;
 import dev.kagzi.sdk.internal.trace.ExecutionTrace;
 import dev.kagzi.sdk.internal.wire.Channels;
@@ -46,11 +47,12 @@ class StuckCodeTest {
             Duration.ZERO)) {
       Task task = Task.newBuilder().setRunId("run-1").setEpoch(1).build();
       Thread here = Thread.currentThread();
+      LoggedRun run = new LoggedRun("run-1", "greet", "orders", "worker-1", "");
       RunExecutionState state =
           new RunExecutionState(
-              new Reporter(unreachable, () -> "").lane("run-1", 1), task, ExecutionTrace.OFF);
+              new Reporter(unreachable, () -> "").lane(run, 1), task, ExecutionTrace.OFF, run);
       WorkflowThread workflowThread = state.open(here, null);
-      StuckCode stuck = new StuckCode(task);
+      StuckCode stuck = new StuckCode(run);
       long now = System.nanoTime();
 
       stuck.warn(workflowThread, now);
@@ -59,7 +61,7 @@ class StuckCodeTest {
 
       assertThat(warnings.list).hasSize(2);
       assertThat(warnings.list.getLast().getFormattedMessage())
-          .contains("run=run-1")
+          .contains("run=run-1 type=greet queue=orders worker=worker-1 step=")
           .contains("at=\"java.base/java.lang.Thread.getStackTrace");
     }
   }

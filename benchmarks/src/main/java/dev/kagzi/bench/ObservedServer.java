@@ -1,0 +1,90 @@
+package dev.kagzi.bench;
+
+import dev.kagzi.sdk.Kagzi;
+import io.grpc.ManagedChannel;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.opentelemetry.api.trace.propagation.W3CTraceContextPropagator;
+import io.opentelemetry.context.propagation.ContextPropagators;
+import io.opentelemetry.exporter.otlp.trace.OtlpGrpcSpanExporter;
+import io.opentelemetry.sdk.OpenTelemetrySdk;
+import io.opentelemetry.sdk.trace.SdkTracerProvider;
+import io.opentelemetry.sdk.trace.export.BatchSpanProcessor;
+import java.util.Map;
+
+/**
+ * A server and clients with metrics and traces on: every run and step is a span, exported to a
+ * collector by the defaults of OpenTelemetry. Spans that do not fit its queue are dropped.
+ */
+final class ObservedServer implements MeasuredServer {
+  private final SpanCollector collector;
+  private final OpenTelemetrySdk telemetry;
+  private final MeterRegistry meters = new SimpleMeterRegistry();
+  private final ServerProcess server;
+
+  private ObservedServer(
+      SpanCollector collector, OpenTelemetrySdk telemetry, ServerProcess server) {
+    this.collector = collector;
+    this.telemetry = telemetry;
+    this.server = server;
+  }
+
+  static ObservedServer start(BenchDatabase database) {
+    SpanCollector collector = SpanCollector.start();
+    OpenTelemetrySdk telemetry = telemetry(collector);
+    try {
+      ServerProcess server =
+          ServerProcess.start(database, Map.of("KAGZI_OTLP_ENDPOINT", collector.endpoint()));
+      return new ObservedServer(collector, telemetry, server);
+    } catch (RuntimeException e) {
+      telemetry.close();
+      collector.close();
+      throw e;
+    }
+  }
+
+  private static OpenTelemetrySdk telemetry(SpanCollector collector) {
+    OtlpGrpcSpanExporter exporter =
+        OtlpGrpcSpanExporter.builder().setEndpoint(collector.endpoint()).build();
+    return OpenTelemetrySdk.builder()
+        .setTracerProvider(
+            SdkTracerProvider.builder()
+                .addSpanProcessor(BatchSpanProcessor.builder(exporter).build())
+                .build())
+        .setPropagators(ContextPropagators.create(W3CTraceContextPropagator.getInstance()))
+        .build();
+  }
+
+  @Override
+  public String system() {
+    return "observed";
+  }
+
+  @Override
+  public Kagzi.Builder client() {
+    return server.client().openTelemetry(telemetry).meterRegistry(meters);
+  }
+
+  @Override
+  public ManagedChannel openChannel() {
+    return server.openChannel();
+  }
+
+  @Override
+  public long statements() {
+    return server.statements();
+  }
+
+  @Override
+  public long pid() {
+    return server.pid();
+  }
+
+  @Override
+  public void close() {
+    server.close();
+    telemetry.close();
+    collector.close();
+    meters.close();
+  }
+}

@@ -1,0 +1,18 @@
+package dev.kagzi.sdk;
+
+import java.util.Map;
+
+/**
+ * How many runs of a namespace, or of one of its queues, have not ended. The numbers are exact.
+ *
+ * @param pendingRuns runs that wait for a worker: now, after a retry delay, or because they are
+ *     blocked
+ * @param pendingByQueue the pending runs of each queue that has some, of the 1,000 longest queues
+ */
+public record QueueDepth(
+    long pendingRuns, long runningRuns, long sleepingRuns, Map<String, Long> pendingByQueue) {
+
+  public QueueDepth {
+    pendingByQueue = Map.copyOf(pendingByQueue);
+  }
+}
