@@ -43,6 +43,11 @@ final class EmbeddedServer implements MeasuredServer {
   }
 
   @Override
+  public int httpPort() {
+    return server.httpPort();
+  }
+
+  @Override
   public long statements() {
     return server.engine().metrics().statements().statements();
   }

@@ -28,7 +28,8 @@ import picocli.CommandLine.Spec;
       "Scenarios: W0 (no step), W5 (5 steps of about 100 bytes), W50 (50 such steps), SLEEP (a"
           + " durable sleep of 2 s); SCHEDULES (10,000 schedules that are due in the same second, and"
           + " what they cost before); LATENCIES (start, poll, cached step, heartbeat, health check"
-          + " and parallel overhead beside their targets)."
+          + " and parallel overhead beside their targets); PAGES (pages of the dashboard with a"
+          + " million runs, and what ten open browsers cost)."
     },
     mixinStandardHelpOptions = true,
     version = "kagzi bench (Java ${java.version})",
@@ -53,16 +54,16 @@ public final class Main implements Callable<Integer> {
       split = ",",
       paramLabel = "NAME",
       description =
-          "W0, W5, W50, SLEEP, SCHEDULES or LATENCIES; several with commas or repeated. Without it:"
-              + " all but SCHEDULES and LATENCIES, and to compare those without a sleep.")
+          "W0, W5, W50, SLEEP, SCHEDULES, LATENCIES or PAGES; several with commas or repeated."
+              + " Without it: all but the last three, and to compare those without a sleep.")
   private List<Scenario> scenarios = List.of();
 
   @Option(
       names = "--runs",
       paramLabel = "N",
       description =
-          "Runs to measure, of SCHEDULES schedules, of LATENCIES calls of each kind. Without it: as"
-              + " many as take a few seconds.")
+          "Runs to measure, of SCHEDULES schedules, of LATENCIES calls of each kind, of PAGES ended"
+              + " runs in the database. Without it: as many as take a few seconds.")
   private @Nullable Integer runs;
 
   @Option(
@@ -194,6 +195,11 @@ public final class Main implements Callable<Integer> {
       if (scenario == Scenario.LATENCIES) {
         int calls = runs == null ? LatencyBench.CALLS_DEFAULT : runs;
         report.print(new LatencyBench(kagzi, progress, calls).measure());
+        continue;
+      }
+      if (scenario == Scenario.PAGES) {
+        int ended = runs == null ? PageBench.RUNS_DEFAULT : runs;
+        report.print(new PageBench(kagzi, progress, ended).measure());
         continue;
       }
       Procedure procedure = new Procedure(kagzi, scenario, progress);

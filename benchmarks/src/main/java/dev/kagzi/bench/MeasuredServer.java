@@ -15,6 +15,9 @@ interface MeasuredServer extends AutoCloseable {
   /** A channel for calls without the SDK; the caller closes it. */
   ManagedChannel openChannel();
 
+  /** The server's HTTP port, or -1 if it has none. */
+  int httpPort();
+
   /** How many statements the server has sent to PostgreSQL. */
   long statements();
 

@@ -71,6 +71,11 @@ final class ObservedServer implements MeasuredServer {
   }
 
   @Override
+  public int httpPort() {
+    return server.httpPort();
+  }
+
+  @Override
   public long statements() {
     return server.statements();
   }

@@ -17,13 +17,15 @@ enum Scenario {
   /** Schedules instead of runs: thousands that are due in the same second. */
   SCHEDULES(0),
   /** Single calls instead of runs, one at a time, compared with their targets. */
-  LATENCIES(0);
+  LATENCIES(0),
+  /** Pages of the dashboard instead of runs, on a database with a million of them. */
+  PAGES(0);
 
   /** How long a run of {@link #SLEEP} sleeps. */
   static final long SLEEP_MS = 2_000;
 
   /** Scenarios that do not measure whole runs. */
-  static final Set<Scenario> WITHOUT_RUNS = EnumSet.of(SCHEDULES, LATENCIES);
+  static final Set<Scenario> WITHOUT_RUNS = EnumSet.of(SCHEDULES, LATENCIES, PAGES);
 
   private static final double EMBEDDED_RATIO_MAX = 1.0;
   private static final double W0_RATIO_MAX = 1.5;

@@ -14,7 +14,7 @@ import java.util.Map;
 
 /**
  * The measured server, in its own process, configured by the environment and otherwise with its
- * defaults. Prints its port on the first line, answers each line of input with the server's
+ * defaults. Prints its ports on the first line, answers each line of input with the server's
  * counters, and ends with its input. So the counters need no public endpoint.
  */
 public final class ServerMain {
@@ -36,7 +36,7 @@ public final class ServerMain {
     ServerConfig config =
         ServerConfig.builder(settings()).host("127.0.0.1").grpcPort(0).httpPort(0).build();
     try (KagziServer server = KagziServer.start(config)) {
-      out.println(server.grpcPort());
+      out.println(server.grpcPort() + " " + server.httpPort());
       while (in.readLine() != null) {
         out.println(counters(server.engine().metrics()));
       }

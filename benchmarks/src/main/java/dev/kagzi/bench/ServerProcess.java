@@ -10,10 +10,12 @@ import java.util.Map;
 final class ServerProcess implements MeasuredServer {
   private final ChildProcess process;
   private final String address;
+  private final int httpPort;
 
-  private ServerProcess(ChildProcess process, int port) {
+  private ServerProcess(ChildProcess process, int grpcPort, int httpPort) {
     this.process = process;
-    this.address = "127.0.0.1:" + port;
+    this.address = "127.0.0.1:" + grpcPort;
+    this.httpPort = httpPort;
   }
 
   static ServerProcess start(BenchDatabase database) {
@@ -35,7 +37,8 @@ final class ServerProcess implements MeasuredServer {
             ServerMain.class.getName(),
             environment);
     try {
-      return new ServerProcess(process, Integer.parseInt(process.read()));
+      String[] ports = process.read().split(" ", 2);
+      return new ServerProcess(process, Integer.parseInt(ports[0]), Integer.parseInt(ports[1]));
     } catch (RuntimeException e) {
       process.close();
       throw e;
@@ -55,6 +58,11 @@ final class ServerProcess implements MeasuredServer {
   @Override
   public ManagedChannel openChannel() {
     return NettyChannelBuilder.forTarget(address).usePlaintext().build();
+  }
+
+  @Override
+  public int httpPort() {
+    return httpPort;
   }
 
   @Override

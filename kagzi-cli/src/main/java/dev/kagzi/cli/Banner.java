@@ -45,6 +45,7 @@ record Banner(
     line(text, "data", dataDir + (ephemeral ? " (deleted at the end)" : " (kept)"));
     line(text, "log", postgres.log().toString());
     text.append("\nNext\n\n");
+    line(text, "look at it", http + "/");
     line(text, "use it", "Kagzi.connect(\"" + grpc + "\")");
     line(
         text,

@@ -171,6 +171,36 @@ class DevCommandTest {
     }
   }
 
+  @Test
+  void the_demo_has_something_to_find_on_the_dashboard() throws Exception {
+    try (DevProcess dev = DevProcess.start(folder, "--port", "0", "--demo");
+        Kagzi kagzi = connect(dev);
+        HttpClient http = HttpClient.newHttpClient()) {
+      URI uri = URI.create("http://localhost:" + dev.httpPort() + "/");
+      HttpRequest request = HttpRequest.newBuilder(uri).header("Accept", "text/html").build();
+
+      await()
+          .atMost(Duration.ofSeconds(60))
+          .untilAsserted(
+              () ->
+                  assertThat(http.send(request, BodyHandlers.ofString()).body())
+                      .contains("Queue reports has no worker online")
+                      .contains("1 run is blocked")
+                      .contains("count-stock"));
+      await()
+          .atMost(Duration.ofSeconds(60))
+          .until(
+              () ->
+                  !kagzi
+                      .list()
+                      .type(Demo.SHIP_LARGE_ORDER)
+                      .status(RunStatus.COMPLETED)
+                      .page()
+                      .runs()
+                      .isEmpty());
+    }
+  }
+
   private static Kagzi connect(DevProcess dev) {
     return Kagzi.builder()
         .address("localhost:" + dev.grpcPort())

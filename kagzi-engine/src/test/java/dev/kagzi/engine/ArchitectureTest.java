@@ -136,6 +136,7 @@ class ArchitectureTest {
           Map.entry("workflow_types", "run"),
           Map.entry("run_changes", "run"),
           Map.entry("run_counts", "run"),
+          Map.entry("run_rates", "run"),
           Map.entry("schedule_changes", "schedule"),
           Map.entry("schedule_counts", "schedule"),
           Map.entry("step_runs", "step"),

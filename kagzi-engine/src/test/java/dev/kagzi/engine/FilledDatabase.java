@@ -177,8 +177,15 @@ final class FilledDatabase {
        WHERE run_id IN ('{SLEEPING}', '{FAILED}');
       """;
 
+  private static final String V4 =
+      """
+      INSERT INTO kagzi.run_rates
+        (namespace, minute, workflow_type, started, completed, failed, cancelled)
+      VALUES ('default', now() - interval '1 minute', 'order', 3, 2, 1, 0);
+      """;
+
   /** Rows that a server of each version can write and one of the version before cannot. */
-  private static final TreeMap<Integer, String> ROWS = new TreeMap<>(Map.of(1, V1, 2, V2));
+  private static final TreeMap<Integer, String> ROWS = new TreeMap<>(Map.of(1, V1, 2, V2, 4, V4));
 
   private FilledDatabase() {}
 

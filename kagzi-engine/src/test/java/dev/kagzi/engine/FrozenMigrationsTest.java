@@ -27,7 +27,9 @@ class FrozenMigrationsTest {
           "V1__schema.sql",
           "45c3fa3a3b17a7408aedec8a2063faa71c8f2f07ad555cf2dca64fdb821b9009",
           "V2__headers.sql",
-          "245803eaee0ff72840047105fb0e83392cda760c32f2c2b8fae0c54701b15139");
+          "245803eaee0ff72840047105fb0e83392cda760c32f2c2b8fae0c54701b15139",
+          "V4__run_rates.sql",
+          "5a1e683c012ed83cb00ae7d1a1278da546193582e30d888c689e6552ec511ccd");
 
   @Test
   void a_released_migration_is_not_changed() throws Exception {

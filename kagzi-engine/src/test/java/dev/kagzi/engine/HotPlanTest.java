@@ -132,6 +132,7 @@ class HotPlanTest {
           "DefaultVersions.SET_SQL",
           "RunCounts.FOLD_SQL",
           "RunCounts.DELETE_ZEROS_SQL",
+          "RunCounts.DELETE_RATES_SQL",
           "ExpiredRuns.SCAN_SQL",
           "ExpiredRuns.DELETION_LOCK_SQL",
           "ExpiredRuns.LOCK_SQL",

@@ -3,6 +3,7 @@ package dev.kagzi.server;
 import dev.kagzi.engine.Engine;
 import dev.kagzi.engine.config.DatabaseConfig;
 import dev.kagzi.engine.metrics.Meters;
+import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.server.grpc.GrpcServer;
 import dev.kagzi.server.grpc.GrpcSettings;
 import dev.kagzi.server.http.HttpApi;
@@ -16,6 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -69,15 +71,19 @@ public final class KagziServer implements AutoCloseable {
   public static KagziServer start(ServerConfig config) {
     Readiness readiness = new Readiness();
     ServerMetrics metrics = new ServerMetrics(config.metrics(), ServerVersion.read());
+    StartedEngine started = new StartedEngine();
     // In parallel to the engine: each takes a good part of the time until ready.
     CompletableFuture<HttpApi> http =
         CompletableFuture.supplyAsync(
             () ->
                 HttpApi.start(
-                    config.listen(), ServerVersion.read(), readiness::notReadyReason, metrics),
+                    config.listen(),
+                    config.dashboard(),
+                    new HttpApi.Sources(
+                        ServerVersion.read(), readiness::notReadyReason, metrics, started::get)),
             task -> Thread.ofVirtual().name("kagzi-http-start").start(task));
     try {
-      return start(config, readiness, metrics, http);
+      return start(config, readiness, metrics, http, started);
     } catch (RuntimeException e) {
       http.thenAccept(HttpApi::close);
       metrics.close();
@@ -105,9 +111,11 @@ public final class KagziServer implements AutoCloseable {
       ServerConfig config,
       Readiness readiness,
       ServerMetrics metrics,
-      CompletableFuture<HttpApi> http) {
+      CompletableFuture<HttpApi> http,
+      StartedEngine started) {
     Engine engine = startEngine(config, metrics.meters());
     try {
+      started.set(engine);
       readiness.engineStarted(engine::unavailableReason);
       metrics.beforeText(engine.clusterMetrics()::refresh);
       return start(config, readiness, metrics, http, engine);
@@ -154,6 +162,24 @@ public final class KagziServer implements AutoCloseable {
       engine.threads().close();
       grpc.close();
       throw e;
+    }
+  }
+
+  /** The engine for pages, which are served while it still starts. */
+  private static final class StartedEngine {
+    private volatile @Nullable Engine engine;
+
+    void set(Engine started) {
+      engine = started;
+    }
+
+    Engine get() {
+      Engine started = engine;
+      if (started == null) {
+        throw Refusal.of(
+            Refusal.Reason.UNAVAILABLE, "server", "", "the server is starting: try again soon");
+      }
+      return started;
     }
   }
 

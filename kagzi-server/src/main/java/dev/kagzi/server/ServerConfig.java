@@ -9,6 +9,8 @@ import dev.kagzi.server.listen.ListenConfig;
 import dev.kagzi.server.listen.Tls;
 import dev.kagzi.server.metrics.MetricsConfig;
 import dev.kagzi.server.trace.TraceConfig;
+import dev.kagzi.server.web.DashboardConfig;
+import dev.kagzi.server.web.overview.AttentionLimits;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.function.Consumer;
@@ -31,6 +33,7 @@ public record ServerConfig(
     boolean reflection,
     Duration closeTimeout,
     MetricsConfig metrics,
+    DashboardConfig dashboard,
     Consumer<Throwable> onFailure) {
 
   public ServerConfig {
@@ -67,6 +70,7 @@ public record ServerConfig(
     private boolean reflection;
     private Duration closeTimeout;
     private MetricsConfig metrics;
+    private DashboardConfig dashboard;
     private EngineConfig engine;
     private TraceConfig traces;
     private Consumer<Throwable> onFailure = why -> {};
@@ -89,6 +93,17 @@ public record ServerConfig(
           new MetricsConfig(
               settings.isOn(ServerOption.METRICS),
               settings.integer(ServerOption.METRICS_LABELS_MAX));
+      this.dashboard =
+          DashboardConfig.read(
+              settings.isOn(ServerOption.DASHBOARD),
+              settings.text(ServerOption.PUBLIC_URL),
+              settings.text(ServerOption.HTTP_HOSTS),
+              settings.time(ServerOption.SESSION_TIMEOUT),
+              new AttentionLimits(
+                  settings.time(ServerOption.ATTENTION_QUEUE_AGE),
+                  settings.integer(ServerOption.ATTENTION_FAILURE_PERCENT),
+                  settings.integer(ServerOption.ATTENTION_FAILURES_MIN),
+                  settings.time(ServerOption.ATTENTION_DATABASE_LATENCY)));
       this.engine = EngineSettings.read(settings);
       this.traces =
           TraceConfig.read(
@@ -229,6 +244,12 @@ public record ServerConfig(
       return this;
     }
 
+    /** Whether the HTTP port serves the dashboard; true by default. */
+    public Builder dashboard(boolean on) {
+      this.dashboard = dashboard.withEnabled(on);
+      return this;
+    }
+
     /** The engine's settings. Overrides an earlier call of {@link #autoCreateNamespaces}. */
     public Builder engine(EngineConfig engine) {
       this.engine = engine;
@@ -280,6 +301,7 @@ public record ServerConfig(
           reflection,
           closeTimeout,
           metrics,
+          dashboard,
           onFailure);
     }
   }

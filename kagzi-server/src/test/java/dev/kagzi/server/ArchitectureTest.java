@@ -25,7 +25,8 @@ class ArchitectureTest {
   static final ArchRule the_edges_touch_no_database =
       noClasses()
           .that()
-          .resideInAnyPackage("dev.kagzi.server.grpc..", "dev.kagzi.server.http..")
+          .resideInAnyPackage(
+              "dev.kagzi.server.grpc..", "dev.kagzi.server.http..", "dev.kagzi.server.web..")
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(
@@ -56,7 +57,7 @@ class ArchitectureTest {
   static final ArchRule only_the_http_edge_speaks_http =
       noClasses()
           .that()
-          .resideOutsideOfPackage("dev.kagzi.server.http..")
+          .resideOutsideOfPackages("dev.kagzi.server.http..", "dev.kagzi.server.web")
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage("io.javalin..", "jakarta.servlet..", "org.eclipse.jetty..");

@@ -6,6 +6,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.util.Locale;
 import org.junit.jupiter.api.Test;
 
 class HttpPageTest {
@@ -17,6 +18,8 @@ class HttpPageTest {
       URI uri = URI.create("http://127.0.0.1:" + server.server().httpPort() + "/");
 
       HttpResponse<String> page =
+          http.send(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString());
+      HttpResponse<String> foreign =
           http.send(
               HttpRequest.newBuilder(uri).header("Origin", "http://evil.example").build(),
               HttpResponse.BodyHandlers.ofString());
@@ -24,8 +27,10 @@ class HttpPageTest {
       assertThat(page.statusCode()).isEqualTo(200);
       assertThat(page.body()).startsWith("This is Kagzi ").contains("/readyz");
       assertThat(page.headers().firstValue("Content-Type")).hasValue("text/plain;charset=utf-8");
+      assertThat(foreign.statusCode()).isEqualTo(403);
+      assertThat(foreign.body()).contains("origin: http://evil.example");
       assertThat(page.headers().map().keySet())
-          .noneMatch(name -> name.toLowerCase(java.util.Locale.ROOT).startsWith("access-control"));
+          .noneMatch(name -> name.toLowerCase(Locale.ROOT).startsWith("access-control"));
     }
   }
 }

@@ -24,7 +24,9 @@ final class OptionSamples {
       case HOST -> "127.0.0.2";
       case DB_URL -> "jdbc:postgresql://other/kagzi";
       case OTLP_ENDPOINT -> "http://localhost:4317";
+      case PUBLIC_URL -> "https://other.example";
       case OTLP_HEADERS -> "authorization=other";
+      case ATTENTION_FAILURES_MIN -> "6";
       case JOURNAL_QUEUE_BYTES_MAX -> "65MiB";
       default ->
           switch (option.type()) {
@@ -46,7 +48,7 @@ final class OptionSamples {
   private static String time(ServerOption option) {
     return switch (option) {
       case COORDINATOR_WORKER_STALE_THRESHOLD, WORKER_FIRST_LEASE -> "7s";
-      case WORKER_VISIBILITY_TIMEOUT, RETRY_DELAY_MAX, CRASH_DELAY_MAX -> "61s";
+      case SESSION_TIMEOUT, WORKER_VISIBILITY_TIMEOUT, RETRY_DELAY_MAX, CRASH_DELAY_MAX -> "61s";
       default -> "1500ms";
     };
   }

@@ -58,12 +58,28 @@ public final class Queries {
 
   /** Lists runs, newest first, without templates of schedules. */
   public Page<RunView> runs(RunFilter filter, PageSpec page) {
+    check(filter);
+    return database.readForUser(session -> new RunQueries(session).page(filter, page));
+  }
+
+  /** Counts the runs that match a filter, without templates of schedules. */
+  public RunCount count(RunFilter filter) {
+    check(filter);
+    return database.readForUser(session -> new RunQueries(session).count(filter));
+  }
+
+  /** Returns the ids of the runs that match a filter, newest first and at most {@code max}. */
+  public List<RunId> runIds(RunFilter filter, int max) {
+    check(filter);
+    return database.readForUser(session -> new RunQueries(session).ids(filter, max));
+  }
+
+  private void check(RunFilter filter) {
     limits.checkName("namespace", filter.namespace());
     limits.checkOptionalName("workflow_type", filter.type());
     limits.checkOptionalName("task_queue", filter.queue());
     limits.checkOptionalName("version", filter.version());
     limits.checkExternalId("external_id", filter.externalId());
-    return database.readForUser(session -> new RunQueries(session).page(filter, page));
   }
 
   /**
@@ -167,6 +183,12 @@ public final class Queries {
               new WorkerQueries(session, rules.leaseMs()).busiest(namespace, Overview.WORKERS_MAX),
               queues.slowestTypes());
         });
+  }
+
+  /** Returns what happens in a namespace now, what happened in the last hour, and what is next. */
+  public Activity activity(String namespace) {
+    limits.checkName("namespace", namespace);
+    return database.readForUser(session -> new ActivityQueries(session, namespace).read());
   }
 
   /** Lists the types that have runs, ordered by name. */

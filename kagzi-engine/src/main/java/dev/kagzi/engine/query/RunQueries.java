@@ -253,10 +253,38 @@ final class RunQueries {
   }
 
   static SqlBuilder all(RunFilter filter) {
+    return upTo(filter, COUNT_MAX);
+  }
+
+  private static SqlBuilder upTo(RunFilter filter, int max) {
     return new SqlBuilder()
         .add("SELECT count(*) AS rows FROM (SELECT 1")
         .add(matching(filter, filter.statuses()))
-        .add(" LIMIT ?) r", COUNT_MAX);
+        .add(" LIMIT ?) r", max);
+  }
+
+  RunCount count(RunFilter filter) throws SQLException {
+    if (isCounted(filter)) {
+      return new RunCount(new StatsQueries(session).runs(numbers(filter)), true);
+    }
+    long rows =
+        upTo(filter, RunCount.SCANNED_MAX + 1)
+            .on(session)
+            .first(row -> row.bigint("rows"))
+            .orElse(0L);
+    return new RunCount(Math.min(rows, RunCount.SCANNED_MAX), rows <= RunCount.SCANNED_MAX);
+  }
+
+  /** Returns the newest runs, without reading anything else of them. */
+  List<RunId> ids(RunFilter filter, int max) throws SQLException {
+    return idsOf(filter, max).on(session).list(row -> row.runId("run_id"));
+  }
+
+  static SqlBuilder idsOf(RunFilter filter, int max) {
+    return new SqlBuilder()
+        .add("SELECT r.run_id")
+        .add(inOrder(filter, null, true, max))
+        .add(" ORDER BY " + order(true) + " LIMIT ?", max);
   }
 
   private static String order(boolean forward) {

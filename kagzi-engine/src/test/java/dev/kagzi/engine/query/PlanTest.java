@@ -385,6 +385,26 @@ class PlanTest {
     }
   }
 
+  /** Executed every two seconds while somebody looks at the overview. */
+  @Test
+  void the_activity_reads_no_runs_but_the_next_schedules() {
+    for (String namespace : List.of("big", "small", "nobody")) {
+      assertThat(plan(ActivityQueries.minutes(namespace))).contains("run_rates");
+      assertThat(plan(ActivityQueries.types(namespace))).contains("run_rates");
+      assertPlan(ActivityQueries.schedules(namespace))
+          .containsPattern("workflow_runs_(templates|schedules)");
+      assertPlan(ActivityQueries.slots(namespace))
+          .containsPattern("workers_queue|workers_heartbeat");
+    }
+  }
+
+  @Test
+  void ids_of_a_filter_are_read_in_the_order_of_its_index() {
+    for (String namespace : List.of("big", "small", "nobody")) {
+      assertPlan(RunQueries.idsOf(RunFilter.all(namespace), 1_000)).contains("workflow_runs_list");
+    }
+  }
+
   /** Executed at each health check: neither old workers nor old runs may make it slow. */
   @Test
   void dead_workers_are_found_by_their_own_index_and_their_runs_by_the_claim_index() {

@@ -53,6 +53,32 @@ public enum ServerOption {
       new Choice(List.of("text", "json")),
       "text",
       "The format of the log: lines of text, or one JSON object per line."),
+  DASHBOARD(new Switch(), "true", "Whether the HTTP port serves the dashboard."),
+  PUBLIC_URL(
+      new Text("URL"),
+      "",
+      "Where browsers reach the dashboard through a proxy, such as https://kagzi.example.com; empty if they reach the HTTP port itself."),
+  HTTP_HOSTS(
+      new Text("NAMES"),
+      "",
+      "Further names by which HTTP requests may reach the server, separated by commas. Addresses, localhost, host and public-url are always accepted."),
+  SESSION_TIMEOUT(new Time("1m", "30d"), "12h", "How long a login to the dashboard lasts."),
+  ATTENTION_QUEUE_AGE(
+      new Time("1s", "365d"),
+      "1m",
+      "On the dashboard, a queue needs attention if its oldest due run waits at least this long."),
+  ATTENTION_FAILURE_PERCENT(
+      new Whole(1, 100),
+      "10",
+      "On the dashboard, a workflow type needs attention if at least this share of its runs failed in the last hour."),
+  ATTENTION_FAILURES_MIN(
+      new Whole(1, 1_000_000),
+      "5",
+      "How many runs of a type must have failed in the last hour for attention-failure-percent to apply."),
+  ATTENTION_DATABASE_LATENCY(
+      new Time("1ms", "1h"),
+      "200ms",
+      "On the dashboard, the database needs attention if it takes at least this long to answer."),
   METRICS(new Switch(), "true", "Whether the server measures itself and serves /metrics."),
   METRICS_LABELS_MAX(
       new Whole(1, 10_000),

@@ -1,13 +1,16 @@
 package dev.kagzi.server.http;
 
+import dev.kagzi.engine.Engine;
 import dev.kagzi.server.listen.ListenConfig;
 import dev.kagzi.server.listen.Tls;
 import dev.kagzi.server.metrics.ServerMetrics;
+import dev.kagzi.server.web.Dashboard;
+import dev.kagzi.server.web.DashboardConfig;
+import dev.kagzi.server.web.WebGuard;
 import io.javalin.Javalin;
 import io.javalin.config.JavalinConfig;
 import io.javalin.http.Context;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Supplier;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
@@ -21,53 +24,71 @@ import org.jspecify.annotations.Nullable;
 public final class HttpApi implements AutoCloseable {
   private static final int NOT_FOUND = 404;
   private static final int UNAVAILABLE = 503;
-  private static final Set<String> PATHS = Set.of("/", "/healthz", "/readyz", "/metrics");
+  private static final long REQUEST_BYTES_MAX = 8L << 20;
 
   private final @Nullable Javalin server;
+  private final @Nullable Dashboard dashboard;
 
-  private HttpApi(@Nullable Javalin server) {
+  private HttpApi(@Nullable Javalin server, @Nullable Dashboard dashboard) {
     this.server = server;
+    this.dashboard = dashboard;
   }
 
   /**
-   * Opens the port, unless the configuration has none.
+   * What the server answers with.
    *
-   * @param version the server's version, shown on the start page
+   * @param version shown on the start page
    * @param notReadyReason returns why the server is not ready, or empty; may block
    * @param metrics measures the requests, and is served if metrics are on
+   * @param engine returns the engine; throws a Refusal while the server starts
    */
-  public static HttpApi start(
-      ListenConfig listen,
+  public record Sources(
       String version,
       Supplier<Optional<String>> notReadyReason,
-      ServerMetrics metrics) {
+      ServerMetrics metrics,
+      Supplier<Engine> engine) {}
+
+  /** Opens the port, unless the configuration has none. */
+  public static HttpApi start(ListenConfig listen, DashboardConfig web, Sources sources) {
     if (listen.httpPort() == ListenConfig.NONE) {
-      return new HttpApi(null);
+      return new HttpApi(null, null);
     }
+    Dashboard dashboard =
+        web.enabled() ? new Dashboard(listen, web, sources.version(), sources.engine()) : null;
     Javalin server =
-        Javalin.create(config -> configure(config, listen, version, notReadyReason, metrics));
+        Javalin.create(
+            config -> {
+              configure(config, listen);
+              config.routes.before(new WebGuard(listen, web));
+              config.routes.before(new HttpGuard(listen, dashboard));
+              register(config, listen, sources, dashboard);
+            });
     server.start(listen.host(), listen.httpPort());
-    return new HttpApi(server);
+    return new HttpApi(server, dashboard);
   }
 
-  private static void configure(
-      JavalinConfig config,
-      ListenConfig listen,
-      String version,
-      Supplier<Optional<String>> notReadyReason,
-      ServerMetrics metrics) {
+  private static void configure(JavalinConfig config, ListenConfig listen) {
     config.startup.showJavalinBanner = false;
     config.startup.startupWatcherEnabled = false;
     config.concurrency.useVirtualThreads = true;
+    config.http.maxRequestSize = REQUEST_BYTES_MAX;
     config.jetty.modifyHttpConfiguration(http -> http.setSendServerVersion(false));
     listen.tls().ifPresent(tls -> secure(config, listen, tls));
-    HttpMetrics requests = new HttpMetrics(metrics.registry(), PATHS);
+  }
+
+  private static void register(
+      JavalinConfig config, ListenConfig listen, Sources sources, @Nullable Dashboard dashboard) {
+    HttpMetrics requests = new HttpMetrics(sources.metrics().registry());
     config.requestLogger.http((context, ms) -> requests.answered(context, ms));
-    config.routes.before(new HttpGuard(listen));
     config.routes.get("/healthz", context -> text(context, "alive"));
-    config.routes.get("/readyz", context -> ready(context, notReadyReason.get()));
-    config.routes.get("/metrics", context -> metrics(context, metrics.text()));
-    config.routes.get("/", context -> text(context, welcome(listen, version)));
+    config.routes.get("/readyz", context -> ready(context, sources.notReadyReason().get()));
+    config.routes.get("/metrics", context -> metrics(context, sources.metrics().text()));
+    if (dashboard == null) {
+      config.routes.get("/", context -> text(context, welcome(listen, sources.version())));
+    } else {
+      dashboard.register(
+          config.routes, context -> text(context, welcome(listen, sources.version())));
+    }
   }
 
   private static void secure(JavalinConfig config, ListenConfig listen, Tls tls) {
@@ -104,6 +125,7 @@ public final class HttpApi implements AutoCloseable {
         Workers and clients talk gRPC, on port %s: Kagzi.connect("HOST:PORT") in Java,
         ./kagzi workflow list on the command line.
 
+        /          in a browser: the dashboard
         /healthz   whether the process is alive
         /readyz    whether it can be used, and if not, why
         /metrics   its metrics, for Prometheus"""
@@ -136,6 +158,9 @@ public final class HttpApi implements AutoCloseable {
 
   @Override
   public void close() {
+    if (dashboard != null) {
+      dashboard.close();
+    }
     if (server != null) {
       server.stop();
     }

@@ -4,9 +4,12 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Locale;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 
 /** The token that callers must send. Stores only its digest and compares in constant time. */
@@ -48,6 +51,31 @@ public final class AccessToken {
     // A token is never empty. Comparing digests hides even the token's length from timing attacks.
     String shown = isBearer ? header.substring(SCHEME.length()).strip() : "";
     return MessageDigest.isEqual(digest, digest(shown));
+  }
+
+  /** Returns whether this is the token itself, as a person enters it. */
+  public boolean isToken(String entered) {
+    return MessageDigest.isEqual(digest, digest(entered));
+  }
+
+  /**
+   * Derives a key by HKDF (RFC 5869, SHA-256) that every server with this token derives too. Keys
+   * of different purposes are independent of each other, and the token does not follow from them.
+   */
+  public byte[] deriveKey(String purpose) {
+    byte[] extracted = hmac("kagzi".getBytes(StandardCharsets.UTF_8), digest);
+    byte[] info = (purpose + "\u0001").getBytes(StandardCharsets.UTF_8);
+    return hmac(extracted, info);
+  }
+
+  private static byte[] hmac(byte[] key, byte[] message) {
+    try {
+      Mac mac = Mac.getInstance("HmacSHA256");
+      mac.init(new SecretKeySpec(key, "HmacSHA256"));
+      return mac.doFinal(message);
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   private static byte[] digest(String token) {

@@ -44,6 +44,7 @@ public final class PurgeExpiredRuns implements Chore {
   private static final int SLICE_MAX = 1_000;
   private static final int WORKERS_MAX = 500;
   private static final int ZEROS_MAX = 1_000;
+  private static final int RATES_MAX = 1_000;
   private static final int REQUESTS_MAX = 1_000;
 
   /** Begins a task in {@code maintenance_tasks}; the id of a deleted run with steps follows. */
@@ -251,8 +252,12 @@ public final class PurgeExpiredRuns implements Chore {
     int workersGone = keep.isZero() ? 0 : workers.purgeOffline(keep.toMillis(), WORKERS_MAX);
     workersDeleted += workersGone;
     int zeros = database.write(tx -> RunCounts.deleteZeros(tx, ZEROS_MAX));
+    int rates = database.write(tx -> RunCounts.deleteOldRates(tx, RATES_MAX));
     int requests = database.write(tx -> IdempotentCalls.purge(tx, REQUESTS_MAX));
-    if (workersGone == WORKERS_MAX || zeros == ZEROS_MAX || requests == REQUESTS_MAX) {
+    if (workersGone == WORKERS_MAX
+        || zeros == ZEROS_MAX
+        || rates == RATES_MAX
+        || requests == REQUESTS_MAX) {
       // A full batch: there may be more, so this method is called again before the round ends.
       return;
     }

@@ -6,7 +6,8 @@ import java.sql.SQLException;
 /**
  * Numbers of runs by status. Every statement that changes a run's status also inserts a row into
  * {@code run_changes}. This class adds those rows to {@code run_counts} and deletes them. Counts
- * and pending changes together are exact at any moment, so a reader sums both.
+ * and pending changes together are exact at any moment, so a reader sums both. Starts and ends are
+ * also added to {@code run_rates}, in the minute of the fold.
  */
 public final class RunCounts {
   /** Skips locked rows; updates in key order, so that two servers cannot deadlock. */
@@ -30,7 +31,26 @@ public final class RunCounts {
         HAVING sum(s.runs) <> 0
          ORDER BY t.namespace, t.workflow_type, t.task_queue, t.version, s.status
             ON CONFLICT (namespace, workflow_type, task_queue, version, status) DO UPDATE
-               SET runs = c.runs + excluded.runs)
+               SET runs = c.runs + excluded.runs),
+      rated AS (
+        INSERT INTO kagzi.run_rates AS r
+               (namespace, minute, workflow_type, started, completed, failed, cancelled)
+        SELECT t.namespace, date_trunc('minute', c.now), t.workflow_type,
+               sum(CASE WHEN t.from_status IS NULL THEN t.runs ELSE 0 END),
+               sum(CASE WHEN t.to_status = 'COMPLETED' THEN t.runs ELSE 0 END),
+               sum(CASE WHEN t.to_status IN ('FAILED', 'TIMED_OUT') THEN t.runs ELSE 0 END),
+               sum(CASE WHEN t.to_status = 'CANCELLED' THEN t.runs ELSE 0 END)
+          FROM taken t
+         CROSS JOIN (SELECT kagzi.clock() AS now) AS c
+         WHERE t.from_status IS NULL
+            OR t.to_status IN ('COMPLETED', 'FAILED', 'TIMED_OUT', 'CANCELLED')
+         GROUP BY t.namespace, c.now, t.workflow_type
+         ORDER BY t.namespace, t.workflow_type
+            ON CONFLICT (namespace, minute, workflow_type) DO UPDATE
+               SET started = r.started + excluded.started,
+                   completed = r.completed + excluded.completed,
+                   failed = r.failed + excluded.failed,
+                   cancelled = r.cancelled + excluded.cancelled)
       SELECT count(*) AS rows FROM taken
       """;
 
@@ -45,11 +65,29 @@ public final class RunCounts {
          AND c.task_queue = l.task_queue AND c.version = l.version AND c.status = l.status
       """;
 
+  static final String DELETE_RATES_SQL =
+      """
+      WITH old AS MATERIALIZED (
+        SELECT r.namespace, r.minute, r.workflow_type
+          FROM kagzi.run_rates r
+         CROSS JOIN (SELECT kagzi.clock() AS now) AS c
+         WHERE r.minute < c.now - interval '3 hours'
+         LIMIT ? FOR UPDATE OF r SKIP LOCKED)
+      DELETE FROM kagzi.run_rates r USING old o
+       WHERE r.namespace = o.namespace AND r.minute = o.minute
+         AND r.workflow_type = o.workflow_type
+      """;
+
   private RunCounts() {}
 
   /** Folds up to {@code max} changes into the counts. Returns how many changes were folded. */
   public static int fold(Session session, int max) throws SQLException {
     return session.query(FOLD_SQL).bind(max).first(row -> row.integer("rows")).orElse(0);
+  }
+
+  /** Deletes rates of minutes that no display shows any more. */
+  public static int deleteOldRates(Session session, int max) throws SQLException {
+    return session.query(DELETE_RATES_SQL).bind(max).update();
   }
 
   public static int deleteZeros(Session session, int max) throws SQLException {

@@ -1,0 +1,90 @@
+package dev.kagzi.server.web;
+
+import dev.kagzi.server.listen.AccessToken;
+import dev.kagzi.server.listen.ListenConfig;
+import dev.kagzi.server.web.page.Flash;
+import dev.kagzi.server.web.page.Frame;
+import dev.kagzi.server.web.page.LoginModel;
+import dev.kagzi.server.web.page.PageReply;
+import dev.kagzi.server.web.page.PageRequest;
+import io.javalin.http.Context;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.time.InstantSource;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The login page: the token in, a session out. */
+final class Login {
+  static final String PATH = "/login";
+
+  private static final Logger log = LoggerFactory.getLogger(Login.class);
+  private static final int UNAUTHORIZED = 401;
+  private static final int TOO_MANY = 429;
+
+  private final Optional<AccessToken> token;
+  private final Browsers browsers;
+  private final LoginLimit limit;
+  private final InstantSource clock;
+
+  Login(ListenConfig listen, Browsers browsers, InstantSource clock) {
+    this.token = listen.token();
+    this.browsers = browsers;
+    this.limit = new LoginLimit(clock);
+    this.clock = clock;
+  }
+
+  /** Returns the link to the login page that leads back to the requested one. */
+  static String href(Context context) {
+    String query = context.queryString() == null ? "" : "?" + context.queryString();
+    String next = context.path() + query;
+    return next.equals("/")
+        ? PATH
+        : PATH + "?next=" + URLEncoder.encode(next, StandardCharsets.UTF_8);
+  }
+
+  PageReply show(Context context) {
+    String next = local(context.queryParam("next"));
+    return browsers.isLoggedIn(context)
+        ? PageReply.redirect(next, Flash.NONE)
+        : page(context, PageReply.OK, next, "");
+  }
+
+  PageReply enter(Context context) {
+    String next = local(context.formParam("next"));
+    if (limit.isReached(context.ip())) {
+      context.header("Retry-After", "60");
+      return page(context, TOO_MANY, next, "Too many failed logins. Try again in a minute.");
+    }
+    String entered = context.formParam("token");
+    if (token.isPresent() && (entered == null || !token.get().isToken(entered.strip()))) {
+      limit.failed(context.ip());
+      log.atWarn().addKeyValue("address", context.ip()).log("login with a wrong token");
+      return page(context, UNAUTHORIZED, next, "This is not the server's token.");
+    }
+    browsers.find(context).ifPresent(browsers.sessions()::end);
+    browsers.begin(context, true);
+    return PageReply.redirect(next, Flash.NONE);
+  }
+
+  PageReply leave(Context context) {
+    browsers.end(context);
+    return PageReply.redirect(PATH, Flash.NONE);
+  }
+
+  private PageReply page(Context context, int status, String next, String problem) {
+    Frame frame = PageRequest.bareFrame("Log in", browsers.viewer(context), clock.instant());
+    return PageReply.page(status, "login", frame, new LoginModel(next, problem));
+  }
+
+  // Only paths of this server: anything else would lead the browser to a page of somebody else.
+  private static String local(@org.jspecify.annotations.Nullable String next) {
+    boolean isLocal =
+        next != null
+            && next.startsWith("/")
+            && !next.startsWith("//")
+            && next.chars().noneMatch(c -> c == '\\' || c < ' ');
+    return next != null && isLocal ? next : "/";
+  }
+}

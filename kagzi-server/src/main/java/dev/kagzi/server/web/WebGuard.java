@@ -1,0 +1,84 @@
+package dev.kagzi.server.web;
+
+import dev.kagzi.server.listen.AccessToken;
+import dev.kagzi.server.listen.ListenConfig;
+import io.javalin.http.Context;
+import io.javalin.http.Handler;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Refuses requests by names that are not the server's and from pages of other sites, and tells
+ * browsers what a page may do: load scripts and styles of this server only, none inline, and be
+ * shown in no frame.
+ */
+public final class WebGuard implements Handler {
+  private static final int FORBIDDEN = 403;
+  private static final int MISDIRECTED = 421;
+  private static final String POLICY =
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
+          + " form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+  // Probes name any host, and these answers tell nothing that a page could use.
+  private static final Set<String> OPEN = Set.of("/healthz", "/readyz");
+  private static final Set<String> FOREIGN = Set.of("cross-site", "same-site");
+
+  private final HostGuard hosts;
+  private final Optional<AccessToken> token;
+
+  public WebGuard(ListenConfig listen, DashboardConfig config) {
+    this.hosts = new HostGuard(listen.host(), config);
+    this.token = listen.token();
+  }
+
+  @Override
+  public void handle(Context context) {
+    context
+        .header("Content-Security-Policy", POLICY)
+        .header("X-Content-Type-Options", "nosniff")
+        .header("X-Frame-Options", "DENY")
+        // Not no-referrer: with it, browsers send forms of our own pages with the origin "null".
+        .header("Referrer-Policy", "same-origin")
+        .header("Cross-Origin-Opener-Policy", "same-origin")
+        .header("Cross-Origin-Resource-Policy", "same-origin");
+    if (!OPEN.contains(context.path()) && !hasToken(context)) {
+      check(context);
+    }
+  }
+
+  // A page of another site cannot know the token, so this is no browser.
+  private boolean hasToken(Context context) {
+    return token.isPresent() && token.get().accepts(context.header("Authorization"));
+  }
+
+  private void check(Context context) {
+    String host = context.header("Host");
+    Optional<String> wrongHost = hosts.refuseHost(host);
+    if (wrongHost.isPresent()) {
+      refuse(context, MISDIRECTED, wrongHost.get());
+      return;
+    }
+    hosts
+        .refuseOrigin(context.header("Origin"), host)
+        .or(() -> refuseForeignForm(context))
+        .ifPresent(why -> refuse(context, FORBIDDEN, why));
+  }
+
+  private static Optional<String> refuseForeignForm(Context context) {
+    String site = context.header("Sec-Fetch-Site");
+    return site != null && FOREIGN.contains(site) && !isReading(context)
+        ? Optional.of("sec-fetch-site: " + site + " (expected: a form of this server)")
+        : Optional.empty();
+  }
+
+  private static boolean isReading(Context context) {
+    String method = context.req().getMethod();
+    return method.equals("GET") || method.equals("HEAD");
+  }
+
+  private static void refuse(Context context, int status, String why) {
+    context.status(status).contentType("text/plain; charset=utf-8");
+    context.header("Cache-Control", "no-store").result(why + "\n");
+    context.skipRemainingHandlers();
+  }
+}

@@ -1,0 +1,36 @@
+package dev.kagzi.server.web.page;
+
+import java.time.Instant;
+import java.util.List;
+
+/**
+ * What is around every page: title, navigation, namespace switch, message of the last action.
+ *
+ * @param namespaces those to switch between; the number is limited
+ * @param now the time that relative times are relative to
+ */
+public record Frame(
+    String title,
+    Nav active,
+    String namespace,
+    List<String> namespaces,
+    PageRequest.Viewer viewer,
+    Instant now) {
+
+  public Frame {
+    namespaces = List.copyOf(namespaces);
+  }
+
+  public Links links() {
+    return new Links(namespace);
+  }
+
+  public String href(String path, String... query) {
+    return links().to(path, query);
+  }
+
+  /** Returns the same page of another namespace. */
+  public String switchTo(String other) {
+    return new Links(other).to(active == Nav.NONE ? "/" : active.path());
+  }
+}

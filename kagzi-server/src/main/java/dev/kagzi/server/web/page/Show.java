@@ -1,0 +1,101 @@
+package dev.kagzi.server.web.page;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** How templates show values. */
+public final class Show {
+  private static final DateTimeFormatter ABSOLUTE =
+      DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss.SSS 'UTC'", Locale.ROOT)
+          .withZone(ZoneOffset.UTC);
+  private static final int SHORT_ID = 8;
+  private static final int KIB = 1_024;
+
+  private Show() {}
+
+  /** Returns how long before or after now a time is, such as "3 min ago" or "in 2 h". */
+  public static String relative(Instant time, Instant now) {
+    Duration ago = Duration.between(time, now);
+    if (ago.abs().toMillis() < 1_000) {
+      return "now";
+    }
+    return ago.isNegative() ? "in " + duration(ago.negated()) : duration(ago) + " ago";
+  }
+
+  public static String absolute(Instant time) {
+    return ABSOLUTE.format(time);
+  }
+
+  /** Returns a duration in its one or two largest units. */
+  public static String duration(Duration time) {
+    long ms = time.toMillis();
+    if (ms < 1_000) {
+      return ms + " ms";
+    }
+    if (ms < 60_000) {
+      return ms < 10_000
+          ? String.format(Locale.ROOT, "%.1f s", ms / 1_000.0)
+          : time.toSeconds() + " s";
+    }
+    if (time.toHours() < 1) {
+      return units(time.toMinutes(), "min", time.toSecondsPart(), "s");
+    }
+    if (time.toDays() < 1) {
+      return units(time.toHours(), "h", time.toMinutesPart(), "min");
+    }
+    return units(time.toDays(), "d", time.toHoursPart(), "h");
+  }
+
+  private static String units(long large, String unit, int small, String smallUnit) {
+    return small == 0 || large >= 10
+        ? large + " " + unit
+        : large + " " + unit + " " + small + " " + smallUnit;
+  }
+
+  /** Returns a duration in milliseconds as {@link #duration}; a dash for none. */
+  public static String millis(@Nullable Long ms) {
+    return ms == null ? "–" : duration(Duration.ofMillis(ms));
+  }
+
+  /** Returns a number with separators between thousands. */
+  public static String number(long number) {
+    return String.format(Locale.ROOT, "%,d", number);
+  }
+
+  /** Returns a share of 100: "12 %", or "0.4 %" if it is small. */
+  public static String percent(double percent) {
+    return String.format(Locale.ROOT, percent < 1 && percent > 0 ? "%.1f %%" : "%.0f %%", percent);
+  }
+
+  public static String bytes(long bytes) {
+    if (bytes < KIB) {
+      return bytes + " B";
+    }
+    return bytes < (long) KIB * KIB
+        ? String.format(Locale.ROOT, "%.1f KiB", (double) bytes / KIB)
+        : String.format(Locale.ROOT, "%.1f MiB", (double) bytes / KIB / KIB);
+  }
+
+  /**
+   * Returns the end of an id, which differs even between ids of the same moment; the beginning of
+   * an id is a time.
+   */
+  public static String shortId(Object id) {
+    String text = id.toString();
+    return text.length() <= SHORT_ID ? text : "…" + text.substring(text.length() - SHORT_ID);
+  }
+
+  /** Returns a status as words: "timed out". */
+  public static String words(Enum<?> status) {
+    return status.name().toLowerCase(Locale.ROOT).replace('_', ' ');
+  }
+
+  /** Returns the style of a status: "timed-out". */
+  public static String style(Enum<?> status) {
+    return status.name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+}

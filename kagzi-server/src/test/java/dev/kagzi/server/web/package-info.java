@@ -1,0 +1,4 @@
+@NullMarked
+package dev.kagzi.server.web;
+
+import org.jspecify.annotations.NullMarked;
