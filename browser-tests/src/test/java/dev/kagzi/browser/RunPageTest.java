@@ -59,7 +59,7 @@ class RunPageTest extends BrowserTest {
   }
 
   private static Locator bars(Page page, String style) {
-    return page.locator("svg.timeline-picture rect.bar." + style);
+    return page.locator("svg.timeline-picture rect.time-bar." + style);
   }
 
   private static Locator link(Page page, String name) {
