@@ -2,7 +2,6 @@ package dev.kagzi.browser;
 
 import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import com.microsoft.playwright.Download;
 import com.microsoft.playwright.Locator;
@@ -19,6 +18,7 @@ import dev.kagzi.sdk.RunStatus;
 import dev.kagzi.sdk.Worker;
 import dev.kagzi.sdk.WorkflowType;
 import java.util.List;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -180,7 +180,7 @@ class RunPageTest extends BrowserTest {
   void a_running_run_shows_what_it_does(Look look) {
     RunHandle<Orders.Shipment> run =
         kagzi.workflow(Orders.PROCESS).start(new Orders.Order("lamp", 1, List.of("lamp", "cable")));
-    await().atMost(Orders.SOON).until(() -> run.explain().toString().contains("ship"));
+    Awaitility.await().atMost(Orders.SOON).until(() -> run.explain().toString().contains("ship"));
 
     Page page = open(look, path(run));
 
@@ -254,7 +254,7 @@ class RunPageTest extends BrowserTest {
             .start()) {
       RunHandle<String> run =
           kagzi.workflow(type).id("<s>'id'</s>").header("h", MARKUP).start(MARKUP);
-      await().atMost(Orders.SOON).until(() -> run.status() == RunStatus.FAILED);
+      Awaitility.await().atMost(Orders.SOON).until(() -> run.status() == RunStatus.FAILED);
 
       for (Look look : List.of(Look.LIGHT_WIDE, Look.DARK_PHONE)) {
         Page page = open(look, path(run));
@@ -341,7 +341,7 @@ class RunPageTest extends BrowserTest {
                 })
             .start()) {
       RunHandle<String> run = kagzi.workflow(GREET.queue("many")).start("Ada");
-      await().atMost(Orders.SOON).until(() -> run.status() == RunStatus.SLEEPING);
+      Awaitility.await().atMost(Orders.SOON).until(() -> run.status() == RunStatus.SLEEPING);
 
       Page page = open(Look.LIGHT_WIDE, path(run));
 

@@ -33,8 +33,7 @@ class TimeScaleTest {
 
   @Test
   void a_wait_of_a_day_leaves_most_of_the_width_to_work() {
-    TimeScale scale =
-        new TimeScale(span(0, 86_402), List.of(span(0, 1), span(86_401, 86_402)));
+    TimeScale scale = new TimeScale(span(0, 86_402), List.of(span(0, 1), span(86_401, 86_402)));
 
     assertThat(scale.at(at(1))).isEqualTo(42.5, CLOSE);
     assertThat(scale.at(at(86_401))).isEqualTo(57.5, CLOSE);
@@ -53,8 +52,7 @@ class TimeScaleTest {
 
   @Test
   void overlapping_work_leaves_no_wait_in_between() {
-    TimeScale scale =
-        new TimeScale(span(0, 10), List.of(span(4, 6), span(0, 9), span(5, 10)));
+    TimeScale scale = new TimeScale(span(0, 10), List.of(span(4, 6), span(0, 9), span(5, 10)));
 
     assertThat(scale.shortened()).isEmpty();
     assertThat(scale.at(at(5))).isEqualTo(50, CLOSE);

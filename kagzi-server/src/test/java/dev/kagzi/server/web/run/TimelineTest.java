@@ -35,11 +35,34 @@ class TimelineTest {
   private RunView run(double end) {
     Instant finished = status.isFinal() ? at(end) : null;
     RunView.Setup setup =
-        new RunView.Setup(
-            null, null, null, null, "", "", null, null, null, false, null, Map.of());
+        new RunView.Setup(null, null, null, null, "", "", null, null, null, false, null, Map.of());
     return new RunView(
-        "default", RUN, "", "q", "order", status, "", Payload.EMPTY, null, null, 1, START, at(1),
-        finished, null, null, null, null, null, null, null, Origin.CLIENT, 0, epoch, null, setup);
+        "default",
+        RUN,
+        "",
+        "q",
+        "order",
+        status,
+        "",
+        Payload.EMPTY,
+        null,
+        null,
+        1,
+        START,
+        at(1),
+        finished,
+        null,
+        null,
+        null,
+        null,
+        null,
+        null,
+        null,
+        Origin.CLIENT,
+        0,
+        epoch,
+        null,
+        setup);
   }
 
   private Timeline timeline(double end) {
@@ -49,15 +72,33 @@ class TimelineTest {
   }
 
   /** A step of the given kind; created is when its row was written. */
-  private record Times(double created, double started, @Nullable Double finished, @Nullable Double due) {}
+  private record Times(
+      double created, double started, @Nullable Double finished, @Nullable Double due) {}
 
-  private void add(String key, int attempt, int claim, StepKind kind, StepStatus result, Times times) {
+  private void add(
+      String key, int attempt, int claim, StepKind kind, StepStatus result, Times times) {
     StepRef ref = new StepRef(RUN, key, attempt, claim);
     steps.add(
         new StepView(
-            "default", ref, RUN, ref.name(), kind, result, attempt, Payload.EMPTY, null, null,
-            at(times.created), at(times.started), times.finished == null ? null : at(times.finished),
-            null, 1, false, null, times.due == null ? null : at(times.due), null));
+            "default",
+            ref,
+            RUN,
+            ref.name(),
+            kind,
+            result,
+            attempt,
+            Payload.EMPTY,
+            null,
+            null,
+            at(times.created),
+            at(times.started),
+            times.finished == null ? null : at(times.finished),
+            null,
+            1,
+            false,
+            null,
+            times.due == null ? null : at(times.due),
+            null));
   }
 
   private void done(String key, int claim, double from, double to) {
@@ -92,7 +133,9 @@ class TimelineTest {
         .containsExactly(Style.FAILED, Style.RETRY_WAIT, Style.COMPLETED);
     Timeline.Bar wait = timeline.rows().get(1).bars().get(1);
     assertThat(wait.x()).isEqualTo("50.00%");
-    assertThat(wait.width()).as("until the attempt began, not until it was due").isEqualTo("15.00%");
+    assertThat(wait.width())
+        .as("until the attempt began, not until it was due")
+        .isEqualTo("15.00%");
   }
 
   @Test
