@@ -10,6 +10,7 @@ import dev.kagzi.sdk.WorkflowContext;
 import dev.kagzi.sdk.WorkflowType;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -26,6 +27,7 @@ final class Orders {
       WorkflowType.of("pay", Integer.class, String.class).queue(QUEUE);
 
   private static final Set<String> DONE_ONCE = ConcurrentHashMap.newKeySet();
+  private static final Map<String, CountDownLatch> WRAPPING = new ConcurrentHashMap<>();
 
   record Order(String item, int total, List<String> parcels) {}
 
@@ -43,7 +45,7 @@ final class Orders {
               branch
                   .step("wrap")
                   .retry(Retry.fixed(3, Duration.ofMillis(400)))
-                  .run(() -> wrap(ctx.runId(), parcel));
+                  .run(() -> wrap(ctx.runId(), parcel, order.parcels().size()));
               return branch.step("label", String.class, () -> "label for " + parcel);
             });
     String receipt = ctx.child(PAY).run("pay", order.total());
@@ -52,7 +54,12 @@ final class Orders {
     return new Shipment(receipt, packed, true);
   }
 
-  private static void wrap(String run, String parcel) {
+  private static void wrap(String run, String parcel, int parcels) throws InterruptedException {
+    CountDownLatch all = WRAPPING.computeIfAbsent(run, none -> new CountDownLatch(parcels));
+    all.countDown();
+    if (!all.await(SOON.toSeconds(), TimeUnit.SECONDS)) {
+      throw new IllegalStateException("the branches do not run at the same time");
+    }
     busy(300);
     if (parcel.equals("lamp") && DONE_ONCE.add(run + parcel)) {
       throw new IllegalStateException("no paper for " + parcel);

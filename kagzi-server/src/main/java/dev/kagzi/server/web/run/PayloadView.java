@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 public record PayloadView(
     String title, String id, State state, Payload payload, String whole, String file) {
   private static final int SHOWN_BYTES_MAX = 16 * 1_024;
+  private static final int SHORT_BYTES_MAX = 80;
 
   // Set by the SDK's AesGcmTransform. The server has no keys.
   private static final String KEY_ID = "kagzi-key-id";
@@ -80,6 +81,14 @@ public record PayloadView(
     Map<String, String> sorted = new TreeMap<>(payload.metadata());
     sorted.remove(KEY_ID);
     return sorted;
+  }
+
+  /** Returns whether it is short enough for a line of a table. */
+  public boolean isShort() {
+    return state == State.SHOWN
+        && bytes() <= SHORT_BYTES_MAX
+        && payload.metadata().isEmpty()
+        && !text().isEmpty();
   }
 
   /** Returns what a copy button copies; empty if the payload is not text. */

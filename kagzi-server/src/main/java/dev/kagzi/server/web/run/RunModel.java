@@ -61,6 +61,11 @@ public record RunModel(
     return run.blockedBy() != null && run.status() == RunStatus.PENDING;
   }
 
+  /** Returns whether there is something to say before the facts. */
+  public boolean hasNotice() {
+    return isStale || isBlocked() || !causes.isEmpty() || run.error() != null;
+  }
+
   public boolean canResume() {
     return run.status() == RunStatus.FAILED || run.status() == RunStatus.TIMED_OUT;
   }

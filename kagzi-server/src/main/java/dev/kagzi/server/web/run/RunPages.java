@@ -31,6 +31,7 @@ public final class RunPages implements PageGroup {
   private static final String FIRST = "first";
   private static final String NEWEST = "newest";
   private static final String STEP = "step";
+  private static final String OPEN = "open";
 
   @Override
   public void register(PageRoutes routes) {
@@ -88,7 +89,7 @@ public final class RunPages implements PageGroup {
         links,
         request.now(),
         live(request, run),
-        run.status().isFinal() && isSeenOpen(request));
+        run.status().isFinal() && !request.query(OPEN).isEmpty());
   }
 
   /** An open run shows its newest steps, because it is looked at for what happens now. */
@@ -124,6 +125,10 @@ public final class RunPages implements PageGroup {
         page.hasMore() ? request.links().to(path, STEP, name, PAGE, NEWEST) : "");
   }
 
+  /**
+   * Names the attempt of the run, so that the page of a resumed run does not begin with the last
+   * fragment of the attempt before, in which it had ended.
+   */
   private static String live(PageRequest request, RunView run) {
     return request
         .links()
@@ -133,12 +138,8 @@ public final class RunPages implements PageGroup {
             request.query(STEP),
             PAGE,
             request.query(PAGE),
-            "open",
-            "true");
-  }
-
-  private static boolean isSeenOpen(PageRequest request) {
-    return request.query("open").equals("true");
+            OPEN,
+            Integer.toString(run.attempts()));
   }
 
   private static PageReply step(PageRequest request) {

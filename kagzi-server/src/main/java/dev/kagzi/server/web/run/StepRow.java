@@ -90,6 +90,12 @@ public record StepRow(
     };
   }
 
+  /** Returns whether an open sleep, or the wait for the next attempt, lasts longer than this. */
+  public boolean isDueAfter(Instant now) {
+    Instant due = due();
+    return due != null && due.isAfter(now);
+  }
+
   /** Returns when an open sleep ends, or when the next attempt may begin; null for neither. */
   public @Nullable Instant due() {
     boolean isOpenSleep = step.kind() == StepKind.SLEEP && step.status() == StepStatus.RUNNING;

@@ -57,7 +57,8 @@ public record Timeline(List<Row> rows, List<Tick> ticks, List<Gap> gaps, List<Ma
     }
   }
 
-  public record Tick(String x, String anchor, String label) {}
+  /** A line of the axis; the label of a minor one is left out on a small screen. */
+  public record Tick(String x, String anchor, String label, boolean isMinor) {}
 
   public record Gap(String x, String width, String middle, String label) {}
 
@@ -76,7 +77,7 @@ public record Timeline(List<Row> rows, List<Tick> ticks, List<Gap> gaps, List<Ma
   }
 
   public int height() {
-    return y(rows.size()) + (marks.isEmpty() ? 4 : 20);
+    return y(rows.size()) + (marks.isEmpty() && gaps.isEmpty() ? 4 : 20);
   }
 
   /** Waits are thin lines, so that work stands out. */

@@ -242,7 +242,9 @@ final class TimelineBuilder {
       double x = 100.0 * i / TICKS;
       Duration since = Duration.between(scale.window().from(), scale.timeAt(x));
       String anchor = i == 0 ? "start" : i == TICKS ? "end" : "middle";
-      ticks.add(new Tick(TimeScale.percent(x), anchor, i == 0 ? "0" : "+" + Show.duration(since)));
+      String label = i == 0 ? "0" : "+" + Show.duration(since);
+      boolean isMinor = i != 0 && i != TICKS / 2 && i != TICKS;
+      ticks.add(new Tick(TimeScale.percent(x), anchor, label, isMinor));
     }
     return ticks;
   }
