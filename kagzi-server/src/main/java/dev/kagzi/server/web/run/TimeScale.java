@@ -13,6 +13,7 @@ import java.util.Locale;
  */
 final class TimeScale {
   private static final double GAP_MIN = 0.1;
+  private static final double GAP_SECONDS_MIN = 1;
   private static final double GAP_WIDTH_MAX = 0.15;
   private static final double FULL = 100;
 
@@ -75,7 +76,7 @@ final class TimeScale {
 
   /** Returns the intervals without work that are long enough to be shortened. */
   private static List<Span> gaps(Span window, List<Span> busy) {
-    double gapMin = window.seconds() * GAP_MIN;
+    double gapMin = Math.max(window.seconds() * GAP_MIN, GAP_SECONDS_MIN);
     List<Span> gaps = new ArrayList<>();
     Instant at = window.from();
     for (Span span : busy.stream().sorted(Comparator.comparing(Span::from)).toList()) {

@@ -51,6 +51,14 @@ class TimeScaleTest {
   }
 
   @Test
+  void a_run_of_some_milliseconds_is_linear() {
+    TimeScale scale = new TimeScale(span(0, 0.02), List.of(span(0.018, 0.02)));
+
+    assertThat(scale.at(at(0.01))).isEqualTo(50, CLOSE);
+    assertThat(scale.shortened()).isEmpty();
+  }
+
+  @Test
   void overlapping_work_leaves_no_wait_in_between() {
     TimeScale scale = new TimeScale(span(0, 10), List.of(span(4, 6), span(0, 9), span(5, 10)));
 

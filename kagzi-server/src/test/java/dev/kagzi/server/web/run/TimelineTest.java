@@ -132,7 +132,7 @@ class TimelineTest {
     assertThat(styles(timeline, 1))
         .containsExactly(Style.FAILED, Style.RETRY_WAIT, Style.COMPLETED);
     Timeline.Bar wait = timeline.rows().get(1).bars().get(1);
-    assertThat(wait.x()).isEqualTo("50.00%");
+    assertThat(wait.x()).isEqualTo("56.67%");
     assertThat(wait.width())
         .as("until the attempt began, not until it was due")
         .isEqualTo("15.00%");
