@@ -108,6 +108,22 @@ class PagingTest {
   }
 
   @Test
+  void a_list_can_be_read_from_its_end() {
+    for (int i = 0; i < 7; i++) {
+      insertRun();
+    }
+    List<RunView> all = runs(new PageSpec(100, "", false, false)).items();
+
+    Page<RunView> last = runs(new PageSpec(3, "", false, false, true));
+    Page<RunView> before = runs(new PageSpec(3, last.prevToken(), false, false, true));
+
+    assertThat(last.items()).isEqualTo(all.subList(4, 7));
+    assertThat(last.hasMore()).isFalse();
+    assertThat(before.items()).isEqualTo(all.subList(1, 4));
+    assertThat(runs(new PageSpec(100, "", false, false, true)).items()).isEqualTo(all);
+  }
+
+  @Test
   void a_list_ends_exactly_with_the_last_run() {
     for (int count = 0; count <= 6; count++) {
       Page<RunView> exact = runs(new PageSpec(Math.max(1, count), "", false, false));

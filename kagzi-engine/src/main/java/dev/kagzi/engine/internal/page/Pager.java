@@ -43,7 +43,7 @@ public final class Pager {
   /** Reads one page. {@code list} names list and filters; tokens of another list are refused. */
   public static <T> Page<T> page(PageSpec spec, String list, Source<T> source) throws SQLException {
     PageToken token = spec.token().isEmpty() ? null : PageToken.parse(spec.token(), list);
-    boolean forward = token == null || token.direction() == Direction.NEXT;
+    boolean forward = token == null ? !spec.fromEnd() : token.direction() == Direction.NEXT;
     List<Found<T>> rows =
         source.rows(token == null ? null : token.cursor(), forward, spec.size() + 1);
     List<Found<T>> kept = new ArrayList<>(rows.subList(0, fitting(rows, spec.size())));

@@ -1,0 +1,80 @@
+package dev.kagzi.server.web.run;
+
+import dev.kagzi.engine.query.StepView;
+import dev.kagzi.engine.value.StepKind;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Finds the places where another claim continued a run, although the claim before it did not wait
+ * for anything. Each attempt has the epoch of its claim. A claim ends by itself when the run waits,
+ * so only other changes of the epoch are hand-overs.
+ */
+final class HandOvers {
+
+  /** A hand-over, or the beginning of the next attempt of the run. */
+  record HandOver(Instant at, boolean isAttemptOfRun, int runAttempt) {}
+
+  private final List<TimeScale.Span> waits;
+  private final boolean isFirstPage;
+
+  /**
+   * Creates a finder.
+   *
+   * @param waits sleeps, delays of retries and children
+   * @param isFirstPage whether no steps come before those that are given; if some do, their waits
+   *     are not known, so that only steps that began twice are evidence
+   */
+  HandOvers(List<TimeScale.Span> waits, boolean isFirstPage) {
+    this.waits = List.copyOf(waits);
+    this.isFirstPage = isFirstPage;
+  }
+
+  /** Returns whether the attempt was begun again by a later claim: then its start moves. */
+  static boolean isBegunAgain(StepView step) {
+    Instant started = step.startedAt();
+    return step.kind() == StepKind.FUNCTION
+        && started != null
+        && step.createdAt().isBefore(started);
+  }
+
+  List<HandOver> find(List<StepView> steps, Instant runStart) {
+    List<StepView> functions =
+        steps.stream()
+            .filter(step -> step.kind() == StepKind.FUNCTION)
+            .sorted(Comparator.comparing(Timeline::began))
+            .toList();
+    Set<Integer> epochsAgain = new HashSet<>();
+    functions.stream()
+        .filter(HandOvers::isBegunAgain)
+        .forEach(step -> epochsAgain.add(step.stepId().epoch()));
+    List<HandOver> found = new ArrayList<>();
+    int epoch = isFirstPage || functions.isEmpty() ? 1 : functions.getFirst().stepId().epoch();
+    int runAttempt = functions.isEmpty() ? 1 : functions.getFirst().runAttempt();
+    Instant lastEnd = runStart;
+    for (StepView step : functions) {
+      int own = step.stepId().epoch();
+      if (own > epoch) {
+        epoch = own;
+        if (step.runAttempt() > runAttempt) {
+          found.add(new HandOver(Timeline.began(step), true, step.runAttempt()));
+        } else if (epochsAgain.contains(own)
+            || (isFirstPage && !hasWaited(lastEnd, Timeline.began(step)))) {
+          found.add(new HandOver(Timeline.began(step), false, step.runAttempt()));
+        }
+      }
+      runAttempt = Math.max(runAttempt, step.runAttempt());
+      Instant end = step.finishedAt();
+      lastEnd = end != null && end.isAfter(lastEnd) ? end : lastEnd;
+    }
+    return found;
+  }
+
+  private boolean hasWaited(Instant from, Instant to) {
+    return waits.stream().anyMatch(wait -> wait.from().isBefore(to) && !wait.to().isBefore(from));
+  }
+}

@@ -1,0 +1,152 @@
+package dev.kagzi.server.web.run;
+
+import dev.kagzi.engine.query.RunView;
+import dev.kagzi.engine.query.WaitCause;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.StepRef;
+import dev.kagzi.server.web.page.Links;
+import dev.kagzi.server.web.page.Paging;
+import dev.kagzi.server.web.page.Show;
+import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the page of a run shows.
+ *
+ * @param causes why it does not continue, or what it is doing; empty for an ended run
+ * @param isStale whether the run has ended since the browser loaded the page
+ */
+public record RunModel(
+    RunView run,
+    List<WaitCause> causes,
+    Steps steps,
+    Timeline timeline,
+    Links links,
+    Instant now,
+    String live,
+    boolean isStale) {
+
+  /**
+   * One page of the steps.
+   *
+   * @param count of all attempts of the filter
+   * @param name only steps of this name; empty for all
+   */
+  public record Steps(
+      List<StepRow> rows, Paging paging, long count, String name, String first, String newest) {
+    public Steps {
+      rows = List.copyOf(rows);
+    }
+  }
+
+  public RunModel {
+    causes = List.copyOf(causes);
+  }
+
+  public StepLinks stepLinks() {
+    return new StepLinks(links, run.runId());
+  }
+
+  public boolean isOpen() {
+    return !run.status().isFinal();
+  }
+
+  /** Returns whether the code of its workers cannot continue it. A RUNNING run is continued. */
+  public boolean isBlocked() {
+    return run.blockedBy() != null && run.status() == RunStatus.PENDING;
+  }
+
+  /** Returns whether there is something to say before the facts. */
+  public boolean hasNotice() {
+    return isStale || isBlocked() || !causes.isEmpty() || run.error() != null;
+  }
+
+  public boolean canResume() {
+    return run.status() == RunStatus.FAILED || run.status() == RunStatus.TIMED_OUT;
+  }
+
+  public String whyTitle() {
+    return run.status() == RunStatus.RUNNING ? "What it does" : "Why it waits";
+  }
+
+  public @Nullable FailureView failure() {
+    return FailureView.of(run.error());
+  }
+
+  public @Nullable FailureView blocked() {
+    return isBlocked() ? FailureView.of(run.blockedBy()) : null;
+  }
+
+  public PayloadView input() {
+    return PayloadView.bounded(place("Input"), run.input());
+  }
+
+  public PayloadView output() {
+    return PayloadView.bounded(place("Output"), run.output());
+  }
+
+  /** Returns both payloads, whatever their size. */
+  public List<PayloadView> wholePayloads() {
+    return List.of(
+        PayloadView.whole(place("Input"), run.input()),
+        PayloadView.whole(place("Output"), run.output()));
+  }
+
+  private PayloadView.Place place(String title) {
+    String of = title.toLowerCase(Locale.ROOT);
+    return new PayloadView.Place(title, of, stepLinks().payloads(), stepLinks().payload(of));
+  }
+
+  public Map<String, String> headers() {
+    return new TreeMap<>(run.setup().headers());
+  }
+
+  public String version() {
+    return switch (run.version()) {
+      case "" -> "";
+      case "*" -> "any version";
+      default -> "version " + run.version();
+    };
+  }
+
+  /** Returns the id of a new run that retries this one: a form that is sent twice starts one. */
+  public RunId retryId() {
+    return RunId.next(run.runId().shard());
+  }
+
+  /** Returns the page of what the text of a cause names. */
+  public String href(WaitCause.Ref ref) {
+    return switch (ref.kind()) {
+      case RUN -> links.run(ref.id());
+      case WORKER -> links.to("/workers/" + ref.id());
+      case SCHEDULE -> links.to("/schedules/" + ref.id());
+      case STEP -> {
+        StepRef step = StepRef.parse(ref.id());
+        yield new StepLinks(links, step.runId()).step(step.stepKey(), step.attempt());
+      }
+      case QUEUE -> links.to("/runs", "queue", ref.id());
+      case NAMESPACE -> links.to("/namespaces");
+    };
+  }
+
+  /** Returns the text of a link to what a cause names. */
+  public static String words(WaitCause.Ref ref) {
+    return switch (ref.kind()) {
+      case RUN -> "run " + shortened(ref);
+      case WORKER -> "worker " + shortened(ref);
+      case SCHEDULE -> "schedule " + shortened(ref);
+      case STEP -> "step " + StepRef.parse(ref.id()).stepKey();
+      case QUEUE -> "queue " + ref.id();
+      case NAMESPACE -> "namespace " + ref.id();
+    };
+  }
+
+  private static String shortened(WaitCause.Ref ref) {
+    return Show.shortId(ref.id());
+  }
+}

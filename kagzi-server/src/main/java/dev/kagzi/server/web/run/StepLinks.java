@@ -1,0 +1,51 @@
+package dev.kagzi.server.web.run;
+
+import dev.kagzi.engine.query.StepView;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.server.web.page.Links;
+
+/** Links to the pages and files below one run. */
+public record StepLinks(Links links, RunId run) {
+
+  public String step(StepView step) {
+    return step("/step", step.stepId().stepKey(), step.attemptNumber());
+  }
+
+  public String step(String key, int attempt) {
+    return step("/step", key, attempt);
+  }
+
+  private String step(String path, String key, int attempt) {
+    return links.to("/runs/" + run + path, "key", key, "attempt", Integer.toString(attempt));
+  }
+
+  /** Returns the link to the bytes of a payload: {@code input}, {@code output}, … of the run. */
+  public String payload(String of) {
+    return links.to("/runs/" + run + "/payload", "of", of);
+  }
+
+  /** Returns the link to the bytes of a payload of an attempt. */
+  public String payload(String of, StepView step) {
+    return links.to(
+        "/runs/" + run + "/payload",
+        "of",
+        of,
+        "key",
+        step.stepId().stepKey(),
+        "attempt",
+        Integer.toString(step.attemptNumber()));
+  }
+
+  public String payloads() {
+    return links.to("/runs/" + run + "/payloads");
+  }
+
+  public String history() {
+    return links.to("/runs/" + run + "/history");
+  }
+
+  /** Returns the path of an action; its form names the namespace. */
+  public String action(String name) {
+    return "/runs/" + run + "/" + name;
+  }
+}

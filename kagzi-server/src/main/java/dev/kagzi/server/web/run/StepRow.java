@@ -1,0 +1,112 @@
+package dev.kagzi.server.web.run;
+
+import dev.kagzi.engine.query.StepView;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.StepKind;
+import dev.kagzi.engine.value.StepStatus;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One attempt in the table of steps.
+ *
+ * @param payloads those that it has
+ * @param took null while it is open
+ */
+public record StepRow(
+    StepView step,
+    StepLabel label,
+    String href,
+    List<PayloadView> payloads,
+    @Nullable FailureView failure,
+    @Nullable Duration took) {
+
+  public StepRow {
+    payloads = List.copyOf(payloads);
+  }
+
+  /** A row of a list, whose large payloads are not read. */
+  static StepRow listed(StepView step, StepLinks links, int index) {
+    String id = "p" + index;
+    boolean hasInput = step.inputHash() != null;
+    return of(
+        step,
+        links,
+        List.of(
+            PayloadView.listed(place(step, links, "Input", id + "i"), step.input(), hasInput),
+            PayloadView.listed(place(step, links, "Progress", id + "g"), step.progress(), true),
+            PayloadView.listed(place(step, links, "Output", id + "o"), step.output(), true)));
+  }
+
+  /** A row with all payloads, whatever their size. */
+  static StepRow whole(StepView step, StepLinks links) {
+    return of(
+        step,
+        links,
+        List.of(
+            PayloadView.whole(place(step, links, "Input", "input"), step.input()),
+            PayloadView.whole(place(step, links, "Progress", "progress"), step.progress()),
+            PayloadView.whole(place(step, links, "Output", "output"), step.output())));
+  }
+
+  private static StepRow of(StepView step, StepLinks links, List<PayloadView> payloads) {
+    Instant finished = step.finishedAt();
+    return new StepRow(
+        step,
+        StepLabel.of(step),
+        links.step(step),
+        payloads.stream().filter(each -> each.state() != PayloadView.State.NONE).toList(),
+        FailureView.of(step.error()),
+        finished == null ? null : Duration.between(began(step), finished));
+  }
+
+  private static Instant began(StepView step) {
+    Instant began = Timeline.began(step);
+    Instant finished = step.finishedAt();
+    return finished != null && finished.isBefore(began) ? finished : began;
+  }
+
+  private static PayloadView.Place place(StepView step, StepLinks links, String title, String id) {
+    String of = title.toLowerCase(Locale.ROOT);
+    return new PayloadView.Place(title, id, links.step(step), links.payload(of, step));
+  }
+
+  public Instant began() {
+    return Timeline.began(step);
+  }
+
+  public @Nullable RunId child() {
+    return step.childRunId();
+  }
+
+  public String kind() {
+    return switch (step.kind()) {
+      case FUNCTION -> "step";
+      case SLEEP -> "sleep";
+      case CHILD_WORKFLOW -> "child";
+    };
+  }
+
+  /** Returns whether an open sleep, or the wait for the next attempt, lasts longer than this. */
+  public boolean isDueAfter(Instant now) {
+    Instant due = due();
+    return due != null && due.isAfter(now);
+  }
+
+  /** Returns when an open sleep ends, or when the next attempt may begin; null for neither. */
+  public @Nullable Instant due() {
+    boolean isOpenSleep = step.kind() == StepKind.SLEEP && step.status() == StepStatus.RUNNING;
+    boolean isRetried = step.status() == StepStatus.FAILED && !step.isFinal();
+    return isOpenSleep || isRetried ? step.dueAt() : null;
+  }
+
+  /** Returns how long its worker had it before another claim began it again; null for never. */
+  public @Nullable Duration lost() {
+    return HandOvers.isBegunAgain(step)
+        ? Duration.between(step.createdAt(), Timeline.began(step))
+        : null;
+  }
+}

@@ -1,0 +1,282 @@
+package dev.kagzi.server.web.run;
+
+import static dev.kagzi.server.web.run.Timeline.began;
+
+import dev.kagzi.engine.query.RunView;
+import dev.kagzi.engine.query.StepView;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.StepKind;
+import dev.kagzi.engine.value.StepStatus;
+import dev.kagzi.server.web.page.Show;
+import dev.kagzi.server.web.run.TimeScale.Span;
+import dev.kagzi.server.web.run.Timeline.Bar;
+import dev.kagzi.server.web.run.Timeline.Gap;
+import dev.kagzi.server.web.run.Timeline.Mark;
+import dev.kagzi.server.web.run.Timeline.Row;
+import dev.kagzi.server.web.run.Timeline.Style;
+import dev.kagzi.server.web.run.Timeline.Tick;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Computes the picture of one page of steps. */
+final class TimelineBuilder {
+  private static final int TICKS = 5;
+  private static final double WIDTH_MIN = 0.4;
+
+  /** Where the steps of the page are in the list of all steps, and the time of the viewer. */
+  record Ends(boolean isFirst, boolean isLast, Instant now) {}
+
+  /**
+   * A part of a row.
+   *
+   * @param isWork whether code was executed meanwhile; if not, the run or the branch waited
+   */
+  private record Piece(Style style, Span time, String title, boolean isWork) {}
+
+  private final RunView run;
+  private final StepLinks links;
+  private final List<StepView> steps;
+  private final Ends ends;
+  private final Instant end;
+  private final Map<String, List<Piece>> pieces = new LinkedHashMap<>();
+  private final Map<String, StepView> lastAttempts = new HashMap<>();
+
+  TimelineBuilder(RunView run, StepLinks links, List<StepView> steps, Ends ends) {
+    this.run = run;
+    this.links = links;
+    this.steps = steps.stream().sorted(Comparator.comparing(Timeline::began)).toList();
+    this.ends = ends;
+    this.end = end();
+    collect();
+  }
+
+  private Instant end() {
+    Instant finished = run.finishedAt();
+    Instant last =
+        steps.stream()
+            .map(step -> later(began(step), step.finishedAt()))
+            .max(Comparator.naturalOrder())
+            .orElse(run.createdAt());
+    if (!ends.isLast) {
+      return last;
+    }
+    return later(last, finished == null ? ends.now : finished);
+  }
+
+  private static Instant later(Instant one, @Nullable Instant other) {
+    return other != null && other.isAfter(one) ? other : one;
+  }
+
+  private void collect() {
+    for (StepView step : steps) {
+      String key = step.stepId().stepKey();
+      List<Piece> ofStep = pieces.computeIfAbsent(key, none -> new ArrayList<>());
+      endRetryWait(ofStep, began(step));
+      addAttempt(step, ofStep);
+      lastAttempts.put(key, step);
+    }
+  }
+
+  /** The wait for an attempt ends when it begins, which may be later than it was due. */
+  private static void endRetryWait(List<Piece> ofStep, Instant nextBegan) {
+    Piece last = ofStep.isEmpty() ? null : ofStep.getLast();
+    if (last != null && last.style == Style.RETRY_WAIT) {
+      ofStep.removeLast();
+      ofStep.add(new Piece(last.style, new Span(last.time.from(), nextBegan), last.title, false));
+    }
+  }
+
+  private void addAttempt(StepView step, List<Piece> to) {
+    Span time = new Span(began(step), endOf(step));
+    if (HandOvers.isBegunAgain(step)) {
+      Span before = new Span(step.createdAt(), began(step));
+      String title = "began, and its worker reported no result; begun again after " + took(before);
+      to.add(new Piece(Style.INTERRUPTED, before, title, true));
+    }
+    Style style = style(step);
+    boolean isWork = step.kind() == StepKind.FUNCTION;
+    to.add(new Piece(style, time, title(step, style, time), isWork));
+    Instant due = step.dueAt();
+    if (step.status() == StepStatus.FAILED && !step.isFinal() && due != null) {
+      Span wait = new Span(time.to(), due.isBefore(end) ? due : end);
+      to.add(new Piece(Style.RETRY_WAIT, wait, "waits for the next attempt", false));
+    }
+  }
+
+  private Instant endOf(StepView step) {
+    Instant finished = step.finishedAt();
+    if (finished != null) {
+      return finished;
+    }
+    Instant due = step.dueAt();
+    return step.kind() == StepKind.SLEEP && due != null && due.isBefore(end) ? due : end;
+  }
+
+  private Style style(StepView step) {
+    if (step.status() == StepStatus.FAILED && step.kind() != StepKind.SLEEP) {
+      return Style.FAILED;
+    }
+    return switch (step.kind()) {
+      case SLEEP -> Style.SLEEP;
+      case CHILD_WORKFLOW -> Style.CHILD;
+      case FUNCTION ->
+          step.status() == StepStatus.COMPLETED
+              ? Style.COMPLETED
+              : isHeld(step) ? Style.RUNNING : Style.INTERRUPTED;
+    };
+  }
+
+  /** Whether the claim that began an open step still holds the run. */
+  private boolean isHeld(StepView step) {
+    return run.status() == RunStatus.RUNNING && step.stepId().epoch() == run.epoch();
+  }
+
+  private static String title(StepView step, Style style, Span time) {
+    String attempt = step.attemptNumber() > 1 ? ", attempt " + step.attemptNumber() : "";
+    return StepLabel.of(step) + attempt + ": " + style.words() + ", " + took(time);
+  }
+
+  private static String took(Span time) {
+    return Show.duration(Duration.between(time.from(), time.to()));
+  }
+
+  Timeline build() {
+    TimeScale scale = new TimeScale(window(), times(true));
+    List<Row> rows = new ArrayList<>();
+    rows.add(new Row(new StepLabel("", "run"), "", null, bars(scale, ofRun())));
+    for (String key : order()) {
+      StepView last = lastAttempts.get(key);
+      if (last != null) {
+        rows.add(
+            new Row(
+                StepLabel.of(last),
+                links.step(last),
+                last.childRunId(),
+                bars(scale, pieces.getOrDefault(key, List.of()))));
+      }
+    }
+    return new Timeline(rows, ticks(scale), gaps(scale), marks(scale));
+  }
+
+  private Span window() {
+    Instant from =
+        ends.isFirst || steps.isEmpty() ? run.createdAt() : earliest(began(steps.getFirst()));
+    return new Span(earliest(from), end);
+  }
+
+  private Instant earliest(Instant from) {
+    return pieces.values().stream()
+        .flatMap(List::stream)
+        .map(piece -> piece.time.from())
+        .filter(time -> time.isBefore(from))
+        .min(Comparator.naturalOrder())
+        .orElse(from);
+  }
+
+  private List<Span> times(boolean isWork) {
+    return pieces.values().stream()
+        .flatMap(List::stream)
+        .filter(piece -> piece.isWork == isWork)
+        .map(Piece::time)
+        .toList();
+  }
+
+  private List<Piece> ofRun() {
+    Instant started = run.startedAt();
+    Instant finished = run.finishedAt();
+    Instant last = finished == null ? end : finished;
+    Instant began = started == null ? last : started;
+    List<Piece> own = new ArrayList<>();
+    Span queued = new Span(run.createdAt(), began);
+    if (queued.seconds() > 0) {
+      own.add(new Piece(Style.QUEUED, queued, "waited for a worker: " + took(queued), false));
+    }
+    if (started != null) {
+      Span all = new Span(began, last);
+      own.add(new Piece(ofRunStatus(), all, Show.words(run.status()) + ", " + took(all), true));
+    }
+    return own;
+  }
+
+  private Style ofRunStatus() {
+    return switch (run.status()) {
+      case COMPLETED -> Style.COMPLETED;
+      case FAILED, TIMED_OUT, CANCELLED -> Style.FAILED;
+      case PENDING, RUNNING, SLEEPING, SCHEDULED, PAUSED -> Style.RUNNING;
+    };
+  }
+
+  /** Steps in the order of their begin, except that those of a branch stay together. */
+  private List<String> order() {
+    Map<String, List<String>> groups = new LinkedHashMap<>();
+    for (String key : pieces.keySet()) {
+      StepView step = lastAttempts.get(key);
+      String branch = step == null ? "" : StepLabel.of(step).outermost();
+      String group = branch.isEmpty() ? " " + key : branch;
+      groups.computeIfAbsent(group, none -> new ArrayList<>()).add(key);
+    }
+    return groups.values().stream().flatMap(List::stream).toList();
+  }
+
+  private static List<Bar> bars(TimeScale scale, List<Piece> pieces) {
+    return pieces.stream().map(piece -> bar(scale, piece)).toList();
+  }
+
+  private static Bar bar(TimeScale scale, Piece piece) {
+    double from = scale.at(piece.time.from());
+    double width = Math.max(WIDTH_MIN, scale.at(piece.time.to()) - from);
+    double x = Math.min(from, 100 - width);
+    return new Bar(piece.style, TimeScale.percent(x), TimeScale.percent(width), piece.title);
+  }
+
+  private static List<Tick> ticks(TimeScale scale) {
+    List<Tick> ticks = new ArrayList<>();
+    for (int i = 0; i <= TICKS; i++) {
+      double x = 100.0 * i / TICKS;
+      Duration since = Duration.between(scale.window().from(), scale.timeAt(x));
+      String anchor = i == 0 ? "start" : i == TICKS ? "end" : "middle";
+      String label = i == 0 ? "0" : "+" + Show.duration(since);
+      boolean isMinor = i != 0 && i != TICKS / 2 && i != TICKS;
+      ticks.add(new Tick(TimeScale.percent(x), anchor, label, isMinor));
+    }
+    return ticks;
+  }
+
+  private static List<Gap> gaps(TimeScale scale) {
+    return scale.shortened().stream()
+        .map(
+            gap -> {
+              double from = scale.at(gap.from());
+              double to = scale.at(gap.to());
+              return new Gap(
+                  TimeScale.percent(from),
+                  TimeScale.percent(to - from),
+                  TimeScale.percent((from + to) / 2),
+                  took(gap));
+            })
+        .toList();
+  }
+
+  private List<Mark> marks(TimeScale scale) {
+    List<Mark> marks = new ArrayList<>();
+    for (HandOvers.HandOver each :
+        new HandOvers(times(false), ends.isFirst).find(steps, run.createdAt())) {
+      String at = "+" + Show.duration(Duration.between(scale.window().from(), each.at()));
+      String text =
+          each.isAttemptOfRun()
+              ? at + ": attempt " + each.runAttempt() + " of the run began."
+              : at
+                  + ": another claim continued the run. The worker before it crashed, stopped or"
+                  + " gave the run back.";
+      marks.add(new Mark(marks.size() + 1, TimeScale.percent(scale.at(each.at())), text));
+    }
+    return marks;
+  }
+}

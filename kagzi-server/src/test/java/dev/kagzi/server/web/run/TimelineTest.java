@@ -1,0 +1,220 @@
+package dev.kagzi.server.web.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kagzi.engine.query.RunView;
+import dev.kagzi.engine.query.StepView;
+import dev.kagzi.engine.value.Origin;
+import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.StepKind;
+import dev.kagzi.engine.value.StepRef;
+import dev.kagzi.engine.value.StepStatus;
+import dev.kagzi.server.web.page.Links;
+import dev.kagzi.server.web.run.Timeline.Style;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class TimelineTest {
+  private static final Instant START = Instant.parse("2026-03-01T12:00:00Z");
+  private static final RunId RUN = RunId.next();
+
+  private final List<StepView> steps = new ArrayList<>();
+  private RunStatus status = RunStatus.COMPLETED;
+  private int epoch = 9;
+
+  private static Instant at(double seconds) {
+    return START.plusMillis(Math.round(seconds * 1_000));
+  }
+
+  private RunView run(double end) {
+    Instant finished = status.isFinal() ? at(end) : null;
+    RunView.Setup setup =
+        new RunView.Setup(null, null, null, null, "", "", null, null, null, false, null, Map.of());
+    return new RunView(
+        "default",
+        RUN,
+        "",
+        "q",
+        "order",
+        status,
+        "",
+        Payload.EMPTY,
+        null,
+        null,
+        1,
+        START,
+        at(1),
+        finished,
+        null,
+        null,
+        null,
+        null,
+        null,
+        null,
+        null,
+        Origin.CLIENT,
+        0,
+        epoch,
+        null,
+        setup);
+  }
+
+  private Timeline timeline(double end) {
+    StepLinks links = new StepLinks(new Links("default"), RUN);
+    TimelineBuilder.Ends ends = new TimelineBuilder.Ends(true, true, at(end));
+    return new TimelineBuilder(run(end), links, steps, ends).build();
+  }
+
+  /** A step of the given kind; created is when its row was written. */
+  private record Times(
+      double created, double started, @Nullable Double finished, @Nullable Double due) {}
+
+  private void add(
+      String key, int attempt, int claim, StepKind kind, StepStatus result, Times times) {
+    StepRef ref = new StepRef(RUN, key, attempt, claim);
+    steps.add(
+        new StepView(
+            "default",
+            ref,
+            RUN,
+            ref.name(),
+            kind,
+            result,
+            attempt,
+            Payload.EMPTY,
+            null,
+            null,
+            at(times.created),
+            at(times.started),
+            times.finished == null ? null : at(times.finished),
+            null,
+            1,
+            false,
+            null,
+            times.due == null ? null : at(times.due),
+            null));
+  }
+
+  private void done(String key, int claim, double from, double to) {
+    add(key, 1, claim, StepKind.FUNCTION, StepStatus.COMPLETED, new Times(to, from, to, null));
+  }
+
+  private static List<Style> styles(Timeline timeline, int row) {
+    return timeline.rows().get(row).bars().stream().map(Timeline.Bar::style).toList();
+  }
+
+  private static List<String> names(Timeline timeline) {
+    return timeline.rows().stream().map(row -> row.label().toString()).toList();
+  }
+
+  @Test
+  void the_first_row_is_the_run_with_its_wait_for_a_worker() {
+    Timeline timeline = timeline(5);
+
+    assertThat(names(timeline)).containsExactly("run");
+    assertThat(styles(timeline, 0)).containsExactly(Style.QUEUED, Style.COMPLETED);
+  }
+
+  @Test
+  void attempts_of_a_step_share_a_row_with_the_waits_between_them() {
+    add("pay", 1, 1, StepKind.FUNCTION, StepStatus.FAILED, new Times(2, 1, 2.0, 3.0));
+    add("pay", 2, 1, StepKind.FUNCTION, StepStatus.COMPLETED, new Times(5, 4, 5.0, null));
+
+    Timeline timeline = timeline(5);
+
+    assertThat(names(timeline)).containsExactly("run", "pay");
+    assertThat(styles(timeline, 1))
+        .containsExactly(Style.FAILED, Style.RETRY_WAIT, Style.COMPLETED);
+    Timeline.Bar wait = timeline.rows().get(1).bars().get(1);
+    assertThat(wait.x()).isEqualTo("56.67%");
+    assertThat(wait.width())
+        .as("until the attempt began, not until it was due")
+        .isEqualTo("15.00%");
+  }
+
+  @Test
+  void steps_of_a_branch_stay_together() {
+    done("pack[0]/wrap", 1, 1, 2);
+    done("pack[1]/wrap", 1, 1, 2);
+    done("pack[0]/label", 1, 2, 3);
+    done("ship", 1, 3, 4);
+
+    assertThat(names(timeline(4)))
+        .containsExactly("run", "pack[0]/wrap", "pack[0]/label", "pack[1]/wrap", "ship");
+  }
+
+  @Test
+  void a_step_that_began_twice_was_handed_over() {
+    done("reserve", 1, 1, 2);
+    add("ship", 1, 2, StepKind.FUNCTION, StepStatus.COMPLETED, new Times(3, 7, 8.0, null));
+
+    Timeline timeline = timeline(8);
+
+    assertThat(styles(timeline, 2)).containsExactly(Style.INTERRUPTED, Style.COMPLETED);
+    assertThat(timeline.marks()).hasSize(1);
+    assertThat(timeline.marks().getFirst().text()).startsWith("+7.0 s: another claim");
+  }
+
+  @Test
+  void a_new_claim_after_a_wait_is_no_hand_over() {
+    done("reserve", 1, 1, 2);
+    add("rest", 1, 1, StepKind.SLEEP, StepStatus.COMPLETED, new Times(2, 2, 5.0, 5.0));
+    done("ship", 2, 5, 6);
+
+    assertThat(timeline(6).marks()).isEmpty();
+  }
+
+  @Test
+  void a_new_claim_without_a_wait_is_a_hand_over() {
+    done("reserve", 1, 1, 2);
+    done("ship", 2, 5, 6);
+
+    assertThat(timeline(6).marks()).hasSize(1);
+  }
+
+  @Test
+  void an_open_step_of_a_lost_claim_is_interrupted() {
+    status = RunStatus.PENDING;
+    add("ship", 1, 8, StepKind.FUNCTION, StepStatus.RUNNING, new Times(1, 1, null, null));
+
+    assertThat(styles(timeline(4), 1)).containsExactly(Style.INTERRUPTED);
+
+    status = RunStatus.RUNNING;
+    epoch = 8;
+    assertThat(styles(timeline(4), 1)).containsExactly(Style.RUNNING);
+  }
+
+  @Test
+  void a_sleep_that_lasts_is_drawn_until_now() {
+    status = RunStatus.SLEEPING;
+    done("reserve", 1, 1, 2);
+    add("rest", 1, 1, StepKind.SLEEP, StepStatus.RUNNING, new Times(2, 2, null, 900_000.0));
+
+    Timeline.Bar sleep = timeline(4).rows().get(2).bars().getFirst();
+
+    assertThat(sleep.style()).isEqualTo(Style.SLEEP);
+    assertThat(sleep.title()).endsWith("2.0 s");
+  }
+
+  @Test
+  void every_bar_is_inside_the_picture() {
+    done("a", 1, 0, 0);
+    done("b", 1, 4, 4);
+
+    for (Timeline.Row row : timeline(4).rows()) {
+      for (Timeline.Bar bar : row.bars()) {
+        double x = Double.parseDouble(bar.x().replace("%", ""));
+        double width = Double.parseDouble(bar.width().replace("%", ""));
+        assertThat(x).isBetween(0.0, 100.0);
+        assertThat(width).isGreaterThan(0);
+        assertThat(x + width).isLessThanOrEqualTo(100.001);
+      }
+    }
+  }
+}
