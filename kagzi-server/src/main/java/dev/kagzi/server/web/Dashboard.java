@@ -11,6 +11,7 @@ import dev.kagzi.server.web.page.PageRequest;
 import dev.kagzi.server.web.page.PageRoutes;
 import dev.kagzi.server.web.queues.QueuePages;
 import dev.kagzi.server.web.runs.RunListPages;
+import dev.kagzi.server.web.start.StartPages;
 import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
 import io.javalin.http.Handler;
@@ -46,7 +47,11 @@ public final class Dashboard implements AutoCloseable {
     this.login = new Login(listen, browsers, clock);
     this.replies = new Replies(browsers, clock);
     this.pages =
-        List.of(new OverviewPages(config.attention()), new RunListPages(), new QueuePages());
+        List.of(
+            new OverviewPages(config.attention()),
+            new RunListPages(),
+            new StartPages(),
+            new QueuePages());
   }
 
   /** Returns whether a path needs no token. */
