@@ -11,6 +11,7 @@ import dev.kagzi.server.web.page.PageRequest;
 import dev.kagzi.server.web.page.PageRoutes;
 import dev.kagzi.server.web.queues.QueuePages;
 import dev.kagzi.server.web.runs.RunListPages;
+import dev.kagzi.server.web.schedules.SchedulePages;
 import dev.kagzi.server.web.start.StartPages;
 import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
@@ -51,6 +52,7 @@ public final class Dashboard implements AutoCloseable {
             new OverviewPages(config.attention()),
             new RunListPages(),
             new StartPages(),
+            new SchedulePages(),
             new QueuePages());
   }
 
