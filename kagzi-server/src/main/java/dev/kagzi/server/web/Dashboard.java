@@ -13,6 +13,7 @@ import dev.kagzi.server.web.queues.QueuePages;
 import dev.kagzi.server.web.runs.RunListPages;
 import dev.kagzi.server.web.schedules.SchedulePages;
 import dev.kagzi.server.web.start.StartPages;
+import dev.kagzi.server.web.workers.WorkerPages;
 import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
 import io.javalin.http.Handler;
@@ -53,6 +54,7 @@ public final class Dashboard implements AutoCloseable {
             new RunListPages(),
             new StartPages(),
             new SchedulePages(),
+            new WorkerPages(),
             new QueuePages());
   }
 
