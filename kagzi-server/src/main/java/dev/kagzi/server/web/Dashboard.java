@@ -13,6 +13,7 @@ import dev.kagzi.server.web.queues.QueuePages;
 import dev.kagzi.server.web.runs.RunListPages;
 import dev.kagzi.server.web.schedules.SchedulePages;
 import dev.kagzi.server.web.start.StartPages;
+import dev.kagzi.server.web.types.TypePages;
 import dev.kagzi.server.web.workers.WorkerPages;
 import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
@@ -55,7 +56,8 @@ public final class Dashboard implements AutoCloseable {
             new StartPages(),
             new SchedulePages(),
             new WorkerPages(),
-            new QueuePages());
+            new QueuePages(),
+            new TypePages());
   }
 
   /** Returns whether a path needs no token. */
