@@ -3,6 +3,7 @@ package dev.kagzi.server.web;
 import dev.kagzi.engine.Engine;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.server.listen.ListenConfig;
+import dev.kagzi.server.web.namespaces.NamespacePages;
 import dev.kagzi.server.web.overview.OverviewPages;
 import dev.kagzi.server.web.page.PageGroup;
 import dev.kagzi.server.web.page.PageHandler;
@@ -57,7 +58,8 @@ public final class Dashboard implements AutoCloseable {
             new SchedulePages(),
             new WorkerPages(),
             new QueuePages(),
-            new TypePages());
+            new TypePages(),
+            new NamespacePages());
   }
 
   /** Returns whether a path needs no token. */
