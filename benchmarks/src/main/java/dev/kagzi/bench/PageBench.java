@@ -48,6 +48,12 @@ final class PageBench {
     PAGES.put("runs_since", "/runs?after=2020-01-01T00:00");
     PAGES.put("runs_by_id", "/runs?id=order-777");
     PAGES.put("queues", "/queues");
+    PAGES.put("queue", "/queues/queue?queue=q1");
+    PAGES.put("types", "/types");
+    PAGES.put("type", "/types/type?type=type-3");
+    PAGES.put("start", "/start");
+    PAGES.put("schedules", "/schedules");
+    PAGES.put("workers", "/workers");
   }
 
   // One of 50 failed. The newest ended just now, the oldest a month ago.
@@ -90,9 +96,9 @@ final class PageBench {
   private static final String RATES =
       """
       INSERT INTO kagzi.run_rates
-             (namespace, minute, workflow_type, started, completed, failed, cancelled)
-      SELECT 'default', date_trunc('minute', now()) - m * interval '1 minute', 'type-' || t, 60, 55,
-             2, 0
+             (namespace, minute, workflow_type, task_queue, started, completed, failed, cancelled)
+      SELECT 'default', date_trunc('minute', now()) - m * interval '1 minute', 'type-' || t,
+             'q' || t % 5, 60, 55, 2, 0
         FROM generate_series(0, 119) m, generate_series(0, 19) t
       """;
 

@@ -4,6 +4,7 @@ import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertTha
 
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
+import com.microsoft.playwright.assertions.LocatorAssertions;
 import com.microsoft.playwright.options.AriaRole;
 import dev.kagzi.sdk.Worker;
 import dev.kagzi.sdk.WorkflowType;
@@ -17,6 +18,9 @@ class QueuesPageTest extends BrowserTest {
       WorkflowType.of("pay", String.class, String.class).queue("payments");
   private static final WorkflowType<String, String> SHIP =
       WorkflowType.of("ship", String.class, String.class).queue("<b>\"shipping\"</b>");
+
+  private static final LocatorAssertions.HasTextOptions WITHIN_10_S =
+      new LocatorAssertions.HasTextOptions().setTimeout(10_000);
 
   private static Worker worker() {
     return kagzi.worker().workflow(PAY, (ctx, input) -> input).start();
@@ -37,6 +41,29 @@ class QueuesPageTest extends BrowserTest {
       assertThat(row(page, "payments")).containsText("payments");
       assertThat(row(page, "<b>\"shipping\"</b>")).containsText("none");
       check(page, look, "queues");
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(Look.class)
+  void one_queue_shows_who_serves_which_type_and_what_it_did(Look look) {
+    String queue = "busy <b>" + look;
+    WorkflowType<String, String> pay = PAY.queue(queue);
+    kagzi.workflow(SHIP.queue(queue).version("v3")).start("desk");
+    try (Worker worker = kagzi.worker(queue).workflow(pay, (ctx, input) -> input).start()) {
+      kagzi.workflow(pay).start("lamp").result();
+      Page page = open(look, "/queues");
+
+      page.getByRole(AriaRole.LINK, new Page.GetByRoleOptions().setName(queue)).click();
+
+      assertThat(page).hasTitle("Queue " + queue + " · Kagzi");
+      assertThat(page.getByRole(AriaRole.ROW, new Page.GetByRoleOptions().setName("ship v3")))
+          .containsText("none");
+      assertThat(page.getByRole(AriaRole.ROW, new Page.GetByRoleOptions().setName("pay")))
+          .containsText("1");
+      // Counted some seconds after the run has ended; the page is live.
+      assertThat(page.locator("section:has(#hour) dd").nth(1)).hasText("1", WITHIN_10_S);
+      check(page, look, "queue");
     }
   }
 

@@ -180,8 +180,8 @@ final class FilledDatabase {
   private static final String V4 =
       """
       INSERT INTO kagzi.run_rates
-        (namespace, minute, workflow_type, started, completed, failed, cancelled)
-      VALUES ('default', now() - interval '1 minute', 'order', 3, 2, 1, 0);
+        (namespace, minute, workflow_type, task_queue, started, completed, failed, cancelled)
+      VALUES ('default', now() - interval '1 minute', 'order', 'orders', 3, 2, 1, 0);
       """;
 
   /** Rows that a server of each version can write and one of the version before cannot. */

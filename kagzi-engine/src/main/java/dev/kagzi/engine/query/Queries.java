@@ -153,6 +153,20 @@ public final class Queries {
         session -> new WorkerQueries(session, rules.leaseMs()).events(known, page));
   }
 
+  /**
+   * Lists the types and versions that online workers serve, ordered by queue, type and version. The
+   * number is limited.
+   *
+   * @param queue only those of this queue; null for all
+   * @param type only versions of this type; null for all
+   */
+  public List<ServedType> served(String namespace, @Nullable String queue, @Nullable String type) {
+    limits.checkName("namespace", namespace);
+    limits.checkOptionalName("task_queue", queue);
+    limits.checkOptionalName("workflow_type", type);
+    return database.readForUser(session -> new ServedQueries(session).read(namespace, queue, type));
+  }
+
   public Stats stats(@Nullable String namespace) {
     limits.checkOptionalName("namespace", namespace);
     return database.readForUser(session -> new StatsQueries(session).stats(namespace));
@@ -169,6 +183,28 @@ public final class Queries {
   public Page<QueueView> queues(String namespace, PageSpec page) {
     limits.checkName("namespace", namespace);
     return database.readForUser(session -> new QueueQueries(session, namespace).page(page));
+  }
+
+  /** Returns one queue; its numbers are 0 if it has neither runs nor workers. */
+  public QueueDetails queue(String namespace, String queue) {
+    limits.checkName("namespace", namespace);
+    limits.checkName("task_queue", queue);
+    return database.readForUser(
+        session -> {
+          QueueQueries queues = new QueueQueries(session, namespace);
+          List<QueueRate> rates = new QueueRateQueries(session, namespace).read(List.of(queue));
+          return new QueueDetails(
+              queues.one(queue),
+              rates.isEmpty() ? new QueueRate(queue, 0, 0, 0) : rates.getFirst(),
+              queues.openRuns(queue),
+              new ServedQueries(session).read(namespace, queue, null));
+        });
+  }
+
+  /** Returns how many runs started and ended in the last hour, of those queues that had any. */
+  public List<QueueRate> queueRates(String namespace, List<String> queues) {
+    limits.checkName("namespace", namespace);
+    return database.readForUser(session -> new QueueRateQueries(session, namespace).read(queues));
   }
 
   /** Returns what a live display of a namespace shows; reads a limited number of rows. */
@@ -195,6 +231,13 @@ public final class Queries {
   public Page<TypeView> types(String namespace, PageSpec page) {
     limits.checkName("namespace", namespace);
     return database.readForUser(session -> new StatsQueries(session).types(namespace, page));
+  }
+
+  /** Returns one type; its numbers are 0 if it has no runs. */
+  public TypeView type(String namespace, String type) {
+    limits.checkName("namespace", namespace);
+    limits.checkName("workflow_type", type);
+    return database.readForUser(session -> new StatsQueries(session).type(namespace, type));
   }
 
   /** Returns the health of the database and of a namespace's workers; null: all namespaces. */

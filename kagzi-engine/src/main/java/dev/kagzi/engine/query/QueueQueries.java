@@ -82,6 +82,32 @@ final class QueueQueries {
     return Pager.page(spec, "queues " + namespace, new Queues(this));
   }
 
+  QueueView one(String queue) throws SQLException {
+    return views(List.of(queue)).getFirst();
+  }
+
+  /** Returns the open runs of a queue by type and version. */
+  List<QueueDetails.OpenRuns> openRuns(String queue) throws SQLException {
+    return new SqlBuilder()
+        .add("SELECT n.workflow_type, n.version,")
+        .add("  coalesce(sum(n.runs) FILTER (WHERE n.status = 'PENDING'), 0)::bigint AS pending,")
+        .add("  coalesce(sum(n.runs) FILTER (WHERE n.status = 'RUNNING'), 0)::bigint AS running,")
+        .add("  coalesce(sum(n.runs) FILTER (WHERE n.status = 'SLEEPING'), 0)::bigint AS sleeping")
+        .add("  FROM (")
+        .add(StatsQueries.counted(new StatsQueries.Filter(namespace, null, queue, null, OPEN)))
+        .add(") n GROUP BY n.workflow_type, n.version HAVING sum(n.runs) > 0")
+        .add(" ORDER BY n.workflow_type, n.version LIMIT ?", QueueDetails.TYPES_MAX)
+        .on(session)
+        .list(
+            row ->
+                new QueueDetails.OpenRuns(
+                    row.text("workflow_type"),
+                    row.text("version"),
+                    row.bigint("pending"),
+                    row.bigint("running"),
+                    row.bigint("sleeping")));
+  }
+
   /** Returns the queues with the most pending runs. */
   List<QueueView> longest(int queuesMax) throws SQLException {
     return views(

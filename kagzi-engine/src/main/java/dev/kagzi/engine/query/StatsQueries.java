@@ -192,6 +192,12 @@ final class StatsQueries {
     return largest;
   }
 
+  TypeView type(String namespace, String type) throws SQLException {
+    return new TypePages(session, namespace)
+        .views(List.of(type))
+        .getOrDefault(type, new TypeView(type, 0, 0, List.of(), Map.of()));
+  }
+
   Page<TypeView> types(String namespace, PageSpec spec) throws SQLException {
     return Pager.page(spec, "types " + namespace, new TypePages(session, namespace));
   }

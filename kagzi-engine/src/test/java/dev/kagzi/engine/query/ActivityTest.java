@@ -68,13 +68,41 @@ class ActivityTest {
   }
 
   @Test
+  void starts_and_ends_are_counted_by_queue() {
+    try (TestEngine engine = engine("counted")) {
+      WorkerId worker = engine.register();
+      engine.start();
+      engine.start();
+      engine.report(done(engine.claimOne(worker).claim(), "1"));
+      engine.report(failed(engine.claimOne(worker).claim(), "no"));
+      engine.start();
+      fold();
+
+      QueueDetails queue = engine.engine().queries().queue(NAMESPACE, "counted");
+
+      assertThat(queue.rate()).isEqualTo(new QueueRate("counted", 3, 1, 1));
+      assertThat(queue.queue().pending()).isEqualTo(1);
+      assertThat(queue.types()).containsExactly(new QueueDetails.OpenRuns(TYPE, "", 1, 0, 0));
+      assertThat(queue.served()).containsExactly(new ServedType("counted", TYPE, "", 1));
+      assertThat(engine.engine().queries().queueRates(NAMESPACE, List.of("counted", "none")))
+          .containsExactly(queue.rate());
+      assertThat(engine.engine().queries().queue(NAMESPACE, "none").rate().started()).isZero();
+      assertThat(engine.engine().queries().type(NAMESPACE, TYPE).openByVersion())
+          .containsEntry("", 1L);
+      assertThat(engine.engine().queries().type(NAMESPACE, "unknown").runs()).isZero();
+    }
+  }
+
+  @Test
   void several_folds_of_a_minute_are_added_up_and_old_minutes_are_deleted() {
     try (TestEngine engine = engine("sums")) {
       database.execute(
           """
           INSERT INTO kagzi.run_rates
-                 (namespace, minute, workflow_type, started, completed, failed, cancelled)
-          SELECT 'default', date_trunc('minute', kagzi.clock()) - i * interval '30 minutes', 'old', 1, 1, 0, 0
+                 (namespace, minute, workflow_type, task_queue, started, completed, failed,
+                  cancelled)
+          SELECT 'default', date_trunc('minute', kagzi.clock()) - i * interval '30 minutes',
+                 'old', 'q', 1, 1, 0, 0
             FROM generate_series(1, 10) i
           """);
       for (int i = 0; i < 4; i++) {

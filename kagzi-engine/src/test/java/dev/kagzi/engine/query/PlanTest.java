@@ -391,9 +391,20 @@ class PlanTest {
     for (String namespace : List.of("big", "small", "nobody")) {
       assertThat(plan(ActivityQueries.minutes(namespace))).contains("run_rates");
       assertThat(plan(ActivityQueries.types(namespace))).contains("run_rates");
+      assertThat(plan(QueueRateQueries.rates(namespace, List.of("q1")))).contains("run_rates");
       assertPlan(ActivityQueries.schedules(namespace))
           .containsPattern("workflow_runs_(templates|schedules)");
       assertPlan(ActivityQueries.slots(namespace))
+          .containsPattern("workers_queue|workers_heartbeat");
+    }
+  }
+
+  @Test
+  void served_types_are_read_from_the_workers_of_a_namespace_or_queue() {
+    for (String namespace : List.of("big", "small", "nobody")) {
+      assertPlan(ServedQueries.served(namespace, null, "t1"))
+          .containsPattern("workers_queue|workers_heartbeat");
+      assertPlan(ServedQueries.served(namespace, "q1", null))
           .containsPattern("workers_queue|workers_heartbeat");
     }
   }

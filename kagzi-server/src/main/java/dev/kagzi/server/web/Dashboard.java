@@ -3,6 +3,7 @@ package dev.kagzi.server.web;
 import dev.kagzi.engine.Engine;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.server.listen.ListenConfig;
+import dev.kagzi.server.web.namespaces.NamespacePages;
 import dev.kagzi.server.web.overview.OverviewPages;
 import dev.kagzi.server.web.page.PageGroup;
 import dev.kagzi.server.web.page.PageHandler;
@@ -12,6 +13,10 @@ import dev.kagzi.server.web.page.PageRoutes;
 import dev.kagzi.server.web.queues.QueuePages;
 import dev.kagzi.server.web.run.RunPages;
 import dev.kagzi.server.web.runs.RunListPages;
+import dev.kagzi.server.web.schedules.SchedulePages;
+import dev.kagzi.server.web.start.StartPages;
+import dev.kagzi.server.web.types.TypePages;
+import dev.kagzi.server.web.workers.WorkerPages;
 import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
 import io.javalin.http.Handler;
@@ -51,7 +56,12 @@ public final class Dashboard implements AutoCloseable {
             new OverviewPages(config.attention()),
             new RunListPages(),
             new RunPages(),
-            new QueuePages());
+            new StartPages(),
+            new SchedulePages(),
+            new WorkerPages(),
+            new QueuePages(),
+            new TypePages(),
+            new NamespacePages());
   }
 
   /** Returns whether a path needs no token. */

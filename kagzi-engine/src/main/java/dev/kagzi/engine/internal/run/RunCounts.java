@@ -34,8 +34,9 @@ public final class RunCounts {
                SET runs = c.runs + excluded.runs),
       rated AS (
         INSERT INTO kagzi.run_rates AS r
-               (namespace, minute, workflow_type, started, completed, failed, cancelled)
-        SELECT t.namespace, date_trunc('minute', c.now), t.workflow_type,
+               (namespace, minute, workflow_type, task_queue, started, completed, failed,
+                cancelled)
+        SELECT t.namespace, date_trunc('minute', c.now), t.workflow_type, t.task_queue,
                sum(CASE WHEN t.from_status IS NULL THEN t.runs ELSE 0 END),
                sum(CASE WHEN t.to_status = 'COMPLETED' THEN t.runs ELSE 0 END),
                sum(CASE WHEN t.to_status IN ('FAILED', 'TIMED_OUT') THEN t.runs ELSE 0 END),
@@ -44,9 +45,9 @@ public final class RunCounts {
          CROSS JOIN (SELECT kagzi.clock() AS now) AS c
          WHERE t.from_status IS NULL
             OR t.to_status IN ('COMPLETED', 'FAILED', 'TIMED_OUT', 'CANCELLED')
-         GROUP BY t.namespace, c.now, t.workflow_type
-         ORDER BY t.namespace, t.workflow_type
-            ON CONFLICT (namespace, minute, workflow_type) DO UPDATE
+         GROUP BY t.namespace, c.now, t.workflow_type, t.task_queue
+         ORDER BY t.namespace, t.workflow_type, t.task_queue
+            ON CONFLICT (namespace, minute, workflow_type, task_queue) DO UPDATE
                SET started = r.started + excluded.started,
                    completed = r.completed + excluded.completed,
                    failed = r.failed + excluded.failed,
@@ -68,14 +69,14 @@ public final class RunCounts {
   static final String DELETE_RATES_SQL =
       """
       WITH old AS MATERIALIZED (
-        SELECT r.namespace, r.minute, r.workflow_type
+        SELECT r.namespace, r.minute, r.workflow_type, r.task_queue
           FROM kagzi.run_rates r
          CROSS JOIN (SELECT kagzi.clock() AS now) AS c
          WHERE r.minute < c.now - interval '3 hours'
          LIMIT ? FOR UPDATE OF r SKIP LOCKED)
       DELETE FROM kagzi.run_rates r USING old o
        WHERE r.namespace = o.namespace AND r.minute = o.minute
-         AND r.workflow_type = o.workflow_type
+         AND r.workflow_type = o.workflow_type AND r.task_queue = o.task_queue
       """;
 
   private RunCounts() {}
