@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * Measures how long the server takes for each page of the dashboard, on a database with many ended
  * and some open runs, and how many cores ten browsers cost that show a live page.
  */
+@SuppressWarnings("InlineFormatString") // Statements are constants.
 final class PageBench {
   static final int RUNS_DEFAULT = 1_000_000;
 

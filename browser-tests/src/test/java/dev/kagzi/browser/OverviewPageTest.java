@@ -40,7 +40,7 @@ class OverviewPageTest extends BrowserTest {
   }
 
   private static LocatorAssertions.ContainsTextOptions soon() {
-    return new LocatorAssertions.ContainsTextOptions().setTimeout(SOON.toMillis());
+    return new LocatorAssertions.ContainsTextOptions().setTimeout((double) SOON.toMillis());
   }
 
   @ParameterizedTest

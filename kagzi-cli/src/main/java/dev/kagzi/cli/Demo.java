@@ -153,8 +153,16 @@ final class Demo implements AutoCloseable {
   /** The ids keep a second start of the demo on the same data from starting these runs again. */
   private void prepare() {
     try {
-      kagzi.schedule("count-stock").workflow(COUNT_STOCK).cron("* * * * *").input("shelf-1").createOrUpdate();
-      kagzi.workflow(OLD_ORDER).id("order-without-price").start(new OrderWithoutPrice("order-0", "paper"));
+      kagzi
+          .schedule("count-stock")
+          .workflow(COUNT_STOCK)
+          .cron("* * * * *")
+          .input("shelf-1")
+          .createOrUpdate();
+      kagzi
+          .workflow(OLD_ORDER)
+          .id("order-without-price")
+          .start(new OrderWithoutPrice("order-0", "paper"));
       kagzi.workflow(WRITE_REPORT).id("report-of-the-year").start("2026");
     } catch (RuntimeException e) {
       log.atWarn().addKeyValue("cause", e.getMessage()).log("demo could not be prepared");

@@ -25,7 +25,8 @@ class DocumentedNamesTest {
   private static final Pattern NAME =
       Pattern.compile("`(?:([a-z]+)\\.)?([A-Z]\\w*[a-z]\\w*)(?:\\.(\\w+))?(?:\\(\\))?`");
 
-  private static final Set<String> OTHERS = Set.of("System", "V1__schema", "V2__headers", "V4__run_rates");
+  private static final Set<String> OTHERS =
+      Set.of("System", "V1__schema", "V2__headers", "V4__run_rates");
 
   @Test
   void every_named_type_and_member_exists() throws IOException {

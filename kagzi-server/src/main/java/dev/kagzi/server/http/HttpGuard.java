@@ -49,7 +49,9 @@ final class HttpGuard implements Handler {
   }
 
   private void askForToken(Context context) {
-    if (dashboard != null && context.method() == HandlerType.GET && Dashboard.wantsPage(context)) {
+    if (dashboard != null
+        && context.method().equals(HandlerType.GET)
+        && Dashboard.wantsPage(context)) {
       dashboard.askLogin(context);
       context.skipRemainingHandlers();
       return;

@@ -102,7 +102,7 @@ public final class Dashboard implements AutoCloseable {
                 context, 404, "There is no page " + Refusal.shorten(context.path()) + ".");
           }
         });
-    pages.forEach(group -> group.register(new Registration(routes, plainStart)));
+    pages.forEach(group -> group.register(new JavalinRoutes(routes, plainStart)));
   }
 
   private void asset(Context context) {
@@ -122,11 +122,11 @@ public final class Dashboard implements AutoCloseable {
     }
   }
 
-  private final class Registration implements PageRoutes {
+  private final class JavalinRoutes implements PageRoutes {
     private final RoutesConfig routes;
     private final Handler plainStart;
 
-    Registration(RoutesConfig routes, Handler plainStart) {
+    JavalinRoutes(RoutesConfig routes, Handler plainStart) {
       this.routes = routes;
       this.plainStart = plainStart;
     }

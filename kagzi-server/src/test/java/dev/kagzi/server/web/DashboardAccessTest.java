@@ -8,6 +8,7 @@ import dev.kagzi.server.TestServer;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -87,7 +88,7 @@ class DashboardAccessTest {
     for (String header : headers) {
       request.append(header).append("\r\n");
     }
-    try (Socket socket = new Socket("127.0.0.1", port)) {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
       socket
           .getOutputStream()
           .write(request.append("\r\n").append(body).toString().getBytes(StandardCharsets.UTF_8));
@@ -256,7 +257,7 @@ class DashboardAccessTest {
   @Test
   void a_server_with_live_pages_stops_at_once() throws Exception {
     TestServer server = TestServer.start();
-    try (Socket socket = new Socket("127.0.0.1", server.server().httpPort())) {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.server().httpPort())) {
       String request = "GET /live/queues HTTP/1.1\r\nHost: localhost\r\n\r\n";
       socket.getOutputStream().write(request.getBytes(StandardCharsets.UTF_8));
       BufferedReader lines =

@@ -5,18 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kagzi.server.listen.AccessToken;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 class SessionsTest {
   private static final Duration HOUR = Duration.ofHours(1);
 
-  private final AtomicReference<Instant> now =
-      new AtomicReference<>(Instant.parse("2026-01-01T00:00:00Z"));
+  private Instant now = Instant.parse("2026-01-01T00:00:00Z");
   private final Sessions sessions = sessions("secret");
 
   private Sessions sessions(String token) {
-    return new Sessions(AccessToken.of(token), HOUR, now::get);
+    return new Sessions(AccessToken.of(token), HOUR, () -> now);
   }
 
   @Test
@@ -27,7 +25,7 @@ class SessionsTest {
         .hasValueSatisfying(s -> assertThat(s.isLoggedIn()).isTrue());
     assertThat(sessions("secret").cookieName()).isEqualTo(sessions.cookieName());
 
-    now.set(now.get().plus(HOUR));
+    now = now.plus(HOUR);
     assertThat(sessions.find(cookie)).isEmpty();
   }
 
