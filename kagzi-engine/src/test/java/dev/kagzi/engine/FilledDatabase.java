@@ -177,7 +177,7 @@ final class FilledDatabase {
        WHERE run_id IN ('{SLEEPING}', '{FAILED}');
       """;
 
-  private static final String V4 =
+  private static final String V3 =
       """
       INSERT INTO kagzi.run_rates
         (namespace, minute, workflow_type, task_queue, started, completed, failed, cancelled)
@@ -185,7 +185,7 @@ final class FilledDatabase {
       """;
 
   /** Rows that a server of each version can write and one of the version before cannot. */
-  private static final TreeMap<Integer, String> ROWS = new TreeMap<>(Map.of(1, V1, 2, V2, 4, V4));
+  private static final TreeMap<Integer, String> ROWS = new TreeMap<>(Map.of(1, V1, 2, V2, 3, V3));
 
   private FilledDatabase() {}
 

@@ -28,7 +28,7 @@ class FrozenMigrationsTest {
           "45c3fa3a3b17a7408aedec8a2063faa71c8f2f07ad555cf2dca64fdb821b9009",
           "V2__headers.sql",
           "245803eaee0ff72840047105fb0e83392cda760c32f2c2b8fae0c54701b15139",
-          "V4__run_rates.sql",
+          "V3__run_rates.sql",
           "dd74064b6af9b242d96db81caeedae173e70e8b71c1783a352a3260dd8579cbd");
 
   @Test
