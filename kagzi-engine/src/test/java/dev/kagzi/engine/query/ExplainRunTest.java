@@ -37,6 +37,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -230,6 +231,8 @@ class ExplainRunTest extends ExplainFixture {
       WorkerId mortal = engine.register();
       assertThat(engine.claimOne(mortal).claim().runId()).isEqualTo(run);
       await(engine.engine().workers().forceOffline(NAMESPACE, mortal, "test", null));
+      // The call does not wait until the claims are released.
+      Awaitility.await().until(() -> engine.run(run).status() == RunStatus.PENDING);
     }
     // The delay is about a second, too short for a test that reads it.
     database.execute(
