@@ -85,7 +85,8 @@ class LoginPageTest extends BrowserTest {
 
     assertThat(page.locator("#live-state"))
         .containsText(
-            "Not live", new LocatorAssertions.ContainsTextOptions().setTimeout((double) SOON.toMillis()));
+            "Not live",
+            new LocatorAssertions.ContainsTextOptions().setTimeout((double) SOON.toMillis()));
     // A browser reconnects some seconds later, and then logs that it is refused.
     ignoreErrors();
   }
