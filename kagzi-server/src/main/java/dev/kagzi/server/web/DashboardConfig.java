@@ -50,8 +50,8 @@ public record DashboardConfig(
     try {
       URI url = new URI(text);
       boolean isWeb = "http".equals(url.getScheme()) || "https".equals(url.getScheme());
-      boolean isRoot = url.getPath().isEmpty() || url.getPath().equals("/");
-      if (isWeb && url.getHost() != null && isRoot) {
+      // A URL such as http:x has neither a host nor a path.
+      if (isWeb && url.getHost() != null && url.getPath().matches("/?")) {
         return url;
       }
     } catch (URISyntaxException e) {
