@@ -71,6 +71,7 @@ class RunIdsTest {
   private static final Map<String, String> PLACES =
       Map.of(
           "internal.client.RunCalls.start ofStart", "the external id, else the parent",
+          "internal.run.DerivedValues.nameBased <init>", "none: a value of the workflow's code",
           "internal.wire.RequestIds.withId next", "random: a call",
           "internal.wire.RequestIds.withOwnId next", "the name of the schedule",
           "internal.wire.RequestIds.withOwnId nextBeside", "the retried run, or the schedule",
