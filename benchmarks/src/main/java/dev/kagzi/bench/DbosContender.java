@@ -100,6 +100,12 @@ final class DbosContender implements Contender {
         Double.parseDouble(fields[5]));
   }
 
+  /** Executes this many transactional steps, one at a time; returns the median and p99 in ms. */
+  double[] transactionalSteps(int count) {
+    String[] fields = program.ask("transactions " + count).split(" ");
+    return new double[] {Double.parseDouble(fields[0]), Double.parseDouble(fields[1])};
+  }
+
   @Override
   public Counters counters() {
     return Counters.NONE;

@@ -27,7 +27,9 @@ import picocli.CommandLine.Spec;
           + " PostgreSQL.",
       "Scenarios: W0 (no step), W5 (5 steps of about 100 bytes), W50 (50 such steps), SLEEP (a"
           + " durable sleep of 2 s); SCHEDULES (10,000 schedules that are due in the same second, and"
-          + " what they cost before); LATENCIES (start, poll, cached step, heartbeat, health check"
+          + " what they cost before); SIGNAL (signals to parked runs, one at a time and as many as"
+          + " possible); OUTBOX (starts through an outbox, and with a commit in the server's"
+          + " database); TXSTEP (transactional steps); LATENCIES (start, poll, cached step, heartbeat, health check"
           + " and parallel overhead beside their targets); PAGES (pages of the dashboard with a"
           + " million runs, and what ten open browsers cost)."
     },
@@ -54,15 +56,15 @@ public final class Main implements Callable<Integer> {
       split = ",",
       paramLabel = "NAME",
       description =
-          "W0, W5, W50, SLEEP, SCHEDULES, LATENCIES or PAGES; several with commas or repeated."
-              + " Without it: all but the last three, and to compare those without a sleep.")
+          "W0, W5, W50, SLEEP, SCHEDULES, SIGNAL, OUTBOX, TXSTEP, LATENCIES or PAGES; several with commas or"
+              + " repeated. Without it: all but the last six, and to compare those without a sleep.")
   private List<Scenario> scenarios = List.of();
 
   @Option(
       names = "--runs",
       paramLabel = "N",
       description =
-          "Runs to measure, of SCHEDULES schedules, of LATENCIES calls of each kind, of PAGES ended"
+          "Runs to measure, of SCHEDULES schedules, of SIGNAL signals, of OUTBOX starts, of TXSTEP steps, of LATENCIES calls of each kind, of PAGES ended"
               + " runs in the database. Without it: as many as take a few seconds.")
   private @Nullable Integer runs;
 
@@ -98,6 +100,13 @@ public final class Main implements Callable<Integer> {
               + " have a target for the ratio of p50: at most 1.5 and 0.8, with --embedded 1.0."
               + " telemetry: measures Kagzi with metrics and traces on and off in turn.")
   private @Nullable Peer peer;
+
+  @Option(
+      names = "--sampled",
+      paramLabel = "RATIO",
+      description =
+          "With --compare telemetry: the share of the runs that are traced, from 0 to 1. Default: 1.")
+  private @Nullable Double sampled;
 
   @Option(names = "--json", description = "One JSON object per scenario, each on one line.")
   private boolean json;
@@ -141,9 +150,13 @@ public final class Main implements Callable<Integer> {
     if (embedded && peer == Peer.TELEMETRY) {
       throw refused("--compare: telemetry (expected: dbos with --embedded)");
     }
+    if (sampled != null && (peer != Peer.TELEMETRY || !(sampled >= 0 && sampled <= 1))) {
+      throw refused(
+          "--sampled: " + sampled + " (expected: 0 to 1, together with --compare telemetry)");
+    }
     for (Scenario scenario : scenarios) {
       if (Scenario.WITHOUT_RUNS.contains(scenario)) {
-        if (peer != null) {
+        if (peer != null && !(peer == Peer.DBOS && scenario == Scenario.TXSTEP)) {
           throw refused("--scenario: " + scenario + " (expected: one that can be compared)");
         }
         if (latency) {
@@ -170,7 +183,7 @@ public final class Main implements Callable<Integer> {
 
   private MeasuredServer startServer(BenchDatabase database) {
     if (peer == Peer.TELEMETRY) {
-      return ObservedServer.start(database);
+      return ObservedServer.start(database, sampled == null ? 1 : sampled);
     }
     return embedded ? EmbeddedServer.start(database) : ServerProcess.start(database);
   }
@@ -192,6 +205,22 @@ public final class Main implements Callable<Integer> {
         report.print(new ScheduleBench(kagzi, progress, count).measure());
         continue;
       }
+      if (scenario == Scenario.SIGNAL) {
+        int count = runs == null ? SignalBench.SIGNALS_DEFAULT : runs;
+        report.print(new SignalBench(kagzi, progress, count).measure());
+        continue;
+      }
+      if (scenario == Scenario.OUTBOX) {
+        int count = runs == null ? TransactionBench.STARTS_DEFAULT : runs;
+        try (TransactionBench bench = new TransactionBench(kagzi, progress, count)) {
+          report.print(bench.measureStarts());
+        }
+        continue;
+      }
+      if (scenario == Scenario.TXSTEP) {
+        measureTransactionalSteps(kagzi, null, report, progress);
+        continue;
+      }
       if (scenario == Scenario.LATENCIES) {
         int calls = runs == null ? LatencyBench.CALLS_DEFAULT : runs;
         report.print(new LatencyBench(kagzi, progress, calls).measure());
@@ -208,11 +237,23 @@ public final class Main implements Callable<Integer> {
     }
   }
 
+  private void measureTransactionalSteps(
+      KagziContender kagzi, @Nullable DbosContender dbos, Report report, Progress progress) {
+    int count = runs == null ? TransactionBench.STEPS_DEFAULT : runs;
+    try (TransactionBench bench = new TransactionBench(kagzi, progress, count)) {
+      report.print(bench.measureSteps(dbos));
+    }
+  }
+
   /** The two take turns, so that changes of the machine's load affect both. */
   private void compare(KagziContender kagzi, Report report, Progress progress) {
     try (BenchDatabase database = kagzi.database().server().createDatabase();
         Contender other = startPeer(database, progress)) {
       for (Scenario scenario : scenarios()) {
+        if (scenario == Scenario.TXSTEP && other instanceof DbosContender dbos) {
+          measureTransactionalSteps(kagzi, dbos, report, progress);
+          continue;
+        }
         Procedure ours = new Procedure(kagzi, scenario, progress);
         ours.prepare(candidates(), runs);
         Procedure theirs = new Procedure(other, scenario, progress);

@@ -10,11 +10,13 @@ import io.opentelemetry.exporter.otlp.trace.OtlpGrpcSpanExporter;
 import io.opentelemetry.sdk.OpenTelemetrySdk;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.opentelemetry.sdk.trace.export.BatchSpanProcessor;
+import io.opentelemetry.sdk.trace.samplers.Sampler;
 import java.util.Map;
 
 /**
- * A server and clients with metrics and traces on: every run and step is a span, exported to a
- * collector by the defaults of OpenTelemetry. Spans that do not fit its queue are dropped.
+ * A server and clients with metrics and traces on: a share of the runs is traced, each with its
+ * steps, and exported to a collector by the defaults of OpenTelemetry. Spans that do not fit its
+ * queue are dropped.
  */
 final class ObservedServer implements MeasuredServer {
   private final SpanCollector collector;
@@ -29,9 +31,9 @@ final class ObservedServer implements MeasuredServer {
     this.server = server;
   }
 
-  static ObservedServer start(BenchDatabase database) {
+  static ObservedServer start(BenchDatabase database, double sampled) {
     SpanCollector collector = SpanCollector.start();
-    OpenTelemetrySdk telemetry = telemetry(collector);
+    OpenTelemetrySdk telemetry = telemetry(collector, sampled);
     try {
       ServerProcess server =
           ServerProcess.start(database, Map.of("KAGZI_OTLP_ENDPOINT", collector.endpoint()));
@@ -43,12 +45,13 @@ final class ObservedServer implements MeasuredServer {
     }
   }
 
-  private static OpenTelemetrySdk telemetry(SpanCollector collector) {
+  private static OpenTelemetrySdk telemetry(SpanCollector collector, double sampled) {
     OtlpGrpcSpanExporter exporter =
         OtlpGrpcSpanExporter.builder().setEndpoint(collector.endpoint()).build();
     return OpenTelemetrySdk.builder()
         .setTracerProvider(
             SdkTracerProvider.builder()
+                .setSampler(Sampler.parentBased(Sampler.traceIdRatioBased(sampled)))
                 .addSpanProcessor(BatchSpanProcessor.builder(exporter).build())
                 .build())
         .setPropagators(ContextPropagators.create(W3CTraceContextPropagator.getInstance()))

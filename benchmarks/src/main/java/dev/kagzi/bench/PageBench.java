@@ -37,6 +37,8 @@ final class PageBench {
   private static final double TARGET_CORES = 0.02;
   private static final Duration MEASURED = Duration.ofSeconds(20);
 
+  private static final String RUN_WITH_STEPS = "00000000-0000-7000-8000-000000000001";
+
   /** Names of the figures, and the pages that they are about. */
   private static final Map<String, String> PAGES = new LinkedHashMap<>();
 
@@ -46,6 +48,8 @@ final class PageBench {
     PAGES.put("runs_failed", "/runs?status=FAILED");
     PAGES.put("runs_waiting", "/runs?status=PENDING&queue=q1");
     PAGES.put("runs_of_type", "/runs?type=type-3");
+    PAGES.put("runs_of_rare_type", "/runs?type=rare");
+    PAGES.put("run", "/runs/" + RUN_WITH_STEPS);
     PAGES.put("runs_since", "/runs?after=2020-01-01T00:00");
     PAGES.put("runs_by_id", "/runs?id=order-777");
     PAGES.put("queues", "/queues");
@@ -55,6 +59,7 @@ final class PageBench {
     PAGES.put("start", "/start");
     PAGES.put("schedules", "/schedules");
     PAGES.put("workers", "/workers");
+    PAGES.put("namespaces", "/namespaces");
   }
 
   // One of 50 failed. The newest ended just now, the oldest a month ago.
@@ -84,6 +89,28 @@ final class PageBench {
       SELECT md5('open' || i)::uuid, 'default', '00000000-0000-0000-0000-000000000000',
              'q' || i %% 5, 'type-' || i %% 20, 'PENDING', now(), now()
         FROM generate_series(1, %d) i
+      """;
+
+  // A type whose only runs are the oldest ones, so that a list of it finds nothing newer.
+  private static final String RARE =
+      """
+      UPDATE kagzi.workflow_runs SET workflow_type = 'rare'
+       WHERE namespace = 'default' AND created_at < now() - interval '30 days' + interval '10 s'
+      """;
+
+  private static final String STEPS =
+      """
+      INSERT INTO kagzi.workflow_runs
+             (run_id, namespace, ended, task_queue, workflow_type, status, created_at,
+              available_at)
+      VALUES ('%1$s', 'default', '00000000-0000-0000-0000-000000000000', 'q1', 'type-1', 'PENDING',
+              now(), now());
+      INSERT INTO kagzi.step_runs
+             (run_id, step_id, attempt, epoch, run_attempt, kind, status, output, created_at,
+              started_at, finished_at)
+      SELECT '%1$s', 'step#' || i, 1, 1, 1, 'FUNCTION', 'COMPLETED', '{"item": "lamp"}',
+             now() + i * interval '1 ms', now() + i * interval '1 ms', now() + i * interval '2 ms'
+        FROM generate_series(1, 1000) i
       """;
 
   private static final String COUNTS =
@@ -146,6 +173,8 @@ final class PageBench {
         statement.execute(PAYLOADS.formatted(from, to));
       }
       statement.execute(OPEN.formatted(OPEN_RUNS));
+      statement.execute(RARE);
+      statement.execute(STEPS.formatted(RUN_WITH_STEPS));
       statement.execute(COUNTS);
       statement.execute(RATES);
     } catch (SQLException e) {

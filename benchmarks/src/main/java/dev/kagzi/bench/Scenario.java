@@ -16,6 +16,12 @@ enum Scenario {
   SLEEP(0),
   /** Schedules instead of runs: thousands that are due in the same second. */
   SCHEDULES(0),
+  /** Signals instead of runs: to the code of parked runs, and as many as possible. */
+  SIGNAL(0),
+  /** Starts through an outbox, and starts in the database of the server. */
+  OUTBOX(0),
+  /** Transactional steps beside ordinary steps and beside the transaction alone. */
+  TXSTEP(0),
   /** Single calls instead of runs, one at a time, compared with their targets. */
   LATENCIES(0),
   /** Pages of the dashboard instead of runs, on a database with a million of them. */
@@ -25,7 +31,8 @@ enum Scenario {
   static final long SLEEP_MS = 2_000;
 
   /** Scenarios that do not measure whole runs. */
-  static final Set<Scenario> WITHOUT_RUNS = EnumSet.of(SCHEDULES, LATENCIES, PAGES);
+  static final Set<Scenario> WITHOUT_RUNS =
+      EnumSet.of(SCHEDULES, SIGNAL, OUTBOX, TXSTEP, LATENCIES, PAGES);
 
   private static final double EMBEDDED_RATIO_MAX = 1.0;
   private static final double W0_RATIO_MAX = 1.5;

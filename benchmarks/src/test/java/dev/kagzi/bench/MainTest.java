@@ -8,7 +8,6 @@ import java.io.StringWriter;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.Statement;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -92,54 +91,12 @@ class MainTest {
     }
   }
 
-  @Test
-  void latencies_are_printed_with_their_targets() throws Exception {
-    try (EmbeddedPostgres postgres = EmbeddedPostgres.builder().ephemeral().start()) {
-
-      int exitCode =
-          bench.execute("--scenario=latencies", "--runs=20", "--json", "--db-url", url(postgres));
-
-      assertThat(exitCode).as(err.toString()).isZero();
-      JsonNode figures = JsonMapper.shared().readTree(out.toString());
-      assertThat(figures.propertyNames())
-          .containsExactly(
-              "scenario",
-              "start",
-              "poll",
-              "cached step, BeginStep",
-              "heartbeat",
-              "health check",
-              "cached step, replay of the SDK",
-              "parallel overhead, 1",
-              "parallel overhead, 10",
-              "parallel overhead, 100",
-              "parallel overhead, 1000");
-      assertThat(figures.get("start").get("p50").asDouble()).isPositive();
-      assertThat(figures.get("start").get("p99").asDouble())
-          .isGreaterThanOrEqualTo(figures.get("start").get("p50").asDouble());
-      assertThat(figures.get("cached step, replay of the SDK").get("p50").asDouble())
-          .isGreaterThanOrEqualTo(0);
-      assertThat(figures.get("parallel overhead, 1000").get("p50").asDouble()).isPositive();
-      assertThat(targets(figures))
-          .containsExactly(10.0, 20.0, 1.0, 1.0, 2.0, 1.0, 10.0, 10.0, 10.0, 10.0);
-      assertThat(databases(postgres)).isZero();
-    }
-  }
-
-  private static List<Double> targets(JsonNode figures) {
-    return figures
-        .valueStream()
-        .filter(JsonNode::isObject)
-        .map(each -> each.get("target").asDouble())
-        .toList();
-  }
-
-  private static String url(EmbeddedPostgres postgres) {
+  static String url(EmbeddedPostgres postgres) {
     return "postgres://%s:%s@127.0.0.1:%d/postgres"
         .formatted(postgres.user(), postgres.password(), postgres.port());
   }
 
-  private static int databases(EmbeddedPostgres postgres) throws Exception {
+  static int databases(EmbeddedPostgres postgres) throws Exception {
     try (Connection connection = postgres.connect("postgres");
         Statement statement = connection.createStatement();
         ResultSet row =

@@ -6,18 +6,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Response;
 import com.sun.net.httpserver.HttpServer;
+import dev.kagzi.sdk.NonRetryableException;
 import dev.kagzi.sdk.RunHandle;
 import dev.kagzi.sdk.RunStatus;
+import dev.kagzi.sdk.Signal;
+import dev.kagzi.sdk.Worker;
+import dev.kagzi.sdk.WorkflowContext;
 import dev.kagzi.sdk.WorkflowType;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What somebody can try who has a web page of their own, or who chooses names and payloads. */
@@ -117,10 +123,100 @@ class AttackerPageTest extends BrowserTest {
   }
 
   @Test
-  void names_and_payloads_full_of_markup_are_text() {
+  void a_name_of_another_owner_that_resolves_to_the_server_shows_nothing() {
+    Page page = window(Look.LIGHT_WIDE, true);
+
+    Response response = page.navigate(url("/runs").replace("127.0.0.1", "attacker.example"));
+
+    assertThat(response.status()).isEqualTo(421);
+    assertThat(response.text()).startsWith("host: attacker.example (expected: ");
+    ignoreErrors();
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "image|url => { new Image().src = url; }",
+        "script|url => { const s = document.createElement('script'); s.src = url;"
+            + " document.head.append(s); }",
+        "fetch|url => { fetch(url, {mode: 'no-cors', credentials: 'include'}); }",
+        "post|url => { fetch(url, {mode: 'no-cors', method: 'POST', body: 'a=b'}); }",
+        "beacon|url => { navigator.sendBeacon(url, new URLSearchParams('a=b')); }",
+        "events|url => { new EventSource(url, {withCredentials: true}); }",
+        "object|url => { const o = document.createElement('object'); o.data = url;"
+            + " document.body.append(o); }"
+      })
+  void another_site_cannot_follow_a_live_page(String kind, String script) throws Exception {
+    try (OtherSite site = new OtherSite("<p>hello</p>")) {
+      Page page = open(Look.LIGHT_WIDE, site.url());
+
+      List<String> ended = new CopyOnWriteArrayList<>();
+      page.onRequestFailed(request -> ended.add(request.url()));
+      page.onRequestFinished(request -> ended.add(request.url()));
+      page.evaluate(script, url("/live/overview"));
+
+      page.waitForCondition(() -> ended.contains(url("/live/overview")));
+      assertThat(page.content()).as(kind).doesNotContain("Needs attention");
+      ignoreErrors();
+    }
+  }
+
+  @Test
+  void another_site_opens_no_web_socket() throws Exception {
+    try (OtherSite site = new OtherSite("<p>hello</p>")) {
+      Page page = open(Look.LIGHT_WIDE, site.url());
+
+      Object opened =
+          page.evaluate(
+              "url => new Promise(done => { const s = new WebSocket(url);"
+                  + " s.onopen = () => done('open'); s.onerror = () => done('refused'); })",
+              url("/live/overview").replace("http:", "ws:"));
+
+      assertThat(opened).isEqualTo("refused");
+      ignoreErrors();
+    }
+  }
+
+  /** Without a token the key of sessions is known, and ports of one host share cookies. */
+  @Test
+  void a_cookie_that_another_port_has_set_permits_nothing() throws Exception {
+    RunHandle<String> run = kagzi.workflow(PAY).start("lamp");
+    Page own = open(Look.LIGHT_WIDE, "/runs/" + run.runId());
+    String formToken = own.locator("input[name=form_token]").first().getAttribute("value");
+    String form =
+        "<form method=post action='%s'><input name=form_token value='%s'><button>win</button></form>"
+            .formatted(url("/runs/" + run.runId() + "/cancel"), formToken);
+    try (OtherSite site = new OtherSite(form)) {
+      own.navigate(site.url());
+
+      Response response =
+          own.waitForResponse(
+              answer -> answer.url().endsWith("/cancel"), () -> own.getByText("win").click());
+
+      assertThat(response.status()).isEqualTo(403);
+      assertThat(run.status()).isEqualTo(RunStatus.PENDING);
+      ignoreErrors();
+    }
+  }
+
+  @Test
+  void a_window_that_another_site_opens_cannot_be_scripted() throws Exception {
+    try (OtherSite site = new OtherSite("<p>hello</p>")) {
+      Page page = open(Look.LIGHT_WIDE, site.url());
+      page.evaluate("url => { window.other = window.open(url); }", url("/runs"));
+
+      page.waitForFunction("() => window.other.closed");
+    }
+  }
+
+  @Test
+  void names_and_payloads_full_of_markup_are_text_on_every_page() {
     WorkflowType<String, String> hostile =
-        WorkflowType.of(MARKUP, String.class, String.class).queue(MARKUP);
-    kagzi.workflow(hostile).id(MARKUP).start(MARKUP);
+        WorkflowType.of(MARKUP, String.class, String.class).queue(MARKUP).version("v" + MARKUP);
+    kagzi.schedule(MARKUP).workflow(hostile).cron("@yearly").input(MARKUP).createOrUpdate();
+    RunHandle<String> run = kagzi.workflow(hostile).id(MARKUP).header("h", MARKUP).start(MARKUP);
+    run.signal(Signal.of(MARKUP, String.class), MARKUP, MARKUP);
     List<String> dialogs = new CopyOnWriteArrayList<>();
     Page page = window(Look.LIGHT_WIDE, true);
     page.onDialog(
@@ -128,21 +224,73 @@ class AttackerPageTest extends BrowserTest {
           dialogs.add(dialog.message());
           dialog.dismiss();
         });
+    try (Worker worker =
+        kagzi
+            .worker(MARKUP)
+            .label(MARKUP, MARKUP)
+            .workflow(hostile, AttackerPageTest::failing)
+            .start()) {
+      await(run, RunStatus.FAILED);
 
-    page.navigate(url("/runs"));
-    assertThat(page.locator("tbody")).containsText(MARKUP);
-    page.getByLabel("Type").fill(MARKUP);
-    page.getByText("Filter", new Page.GetByTextOptions().setExact(true)).click();
-    assertThat(page.locator("tbody tr")).hasCount(1);
-    assertThat(page.getByLabel("Type")).hasValue(MARKUP);
-    page.navigate(url("/queues"));
-    assertThat(page.locator("tbody")).containsText(MARKUP);
-    page.navigate(url("/"));
-    assertThat(page.locator("main")).containsText(MARKUP);
-    assertThat(page.locator("#live-state")).hasText("Live");
+      page.navigate(url("/runs/" + run.runId()));
+      String step = page.locator(".timeline-names a").first().getAttribute("href");
+      for (String path : pages(run.runId(), worker.workerId(), step)) {
+        page.navigate(url(path));
 
+        assertThat(page.content()).as(path).contains("alert(1)");
+        assertThat(page.locator("main script, main img, main [onerror], main style")).hasCount(0);
+        page.evaluate("document.querySelectorAll('details').forEach(fold => fold.open = true)");
+      }
+    }
     assertThat(dialogs).isEmpty();
-    assertThat((Integer) page.evaluate("document.querySelectorAll('main img, main script').length"))
-        .isZero();
+  }
+
+  private static String failing(WorkflowContext context, String input) {
+    context.step(MARKUP.replace("/", "")).input(input).run(String.class, () -> input);
+    throw new NonRetryableException(input);
+  }
+
+  private static List<String> pages(String run, String worker, String step) {
+    String name = URLEncoder.encode(MARKUP, StandardCharsets.UTF_8);
+    return List.of(
+        "/",
+        step,
+        "/runs",
+        "/runs?type=" + name + "&queue=" + name,
+        "/runs?id=" + name,
+        "/runs/" + run,
+        "/runs/" + run + "/payloads",
+        "/runs/" + run + "/signals",
+        "/runs/" + run + "/signal?number=1",
+        "/start?type=" + name + "&queue=" + name,
+        "/start?from=" + run,
+        "/schedules",
+        "/schedules/" + kagzi.schedule(MARKUP).get().id(),
+        "/schedules/" + kagzi.schedule(MARKUP).get().id() + "/edit",
+        "/schedules/" + kagzi.schedule(MARKUP).get().id() + "/backfill",
+        "/workers",
+        "/workers/" + worker,
+        "/queues",
+        "/queues/queue?queue=" + name,
+        "/types",
+        "/types/type?type=" + name);
+  }
+
+  @Test
+  void errors_show_what_was_asked_for_as_text() {
+    String name = URLEncoder.encode(MARKUP, StandardCharsets.UTF_8);
+    for (String path :
+        List.of(
+            "/runs?namespace=" + name,
+            "/runs?status=" + name,
+            "/runs?page=" + name,
+            "/runs/" + name.replace("+", "%20").replace("%2F", ""),
+            "/start?from=" + name,
+            "/login?next=" + name)) {
+      Page page = open(Look.LIGHT_WIDE, path);
+
+      assertThat(page.locator("main script, main img, main [onerror]")).hasCount(0);
+    }
+    ignoreErrors();
   }
 }

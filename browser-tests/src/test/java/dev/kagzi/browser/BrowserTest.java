@@ -6,6 +6,7 @@ import com.deque.html.axecore.playwright.AxeBuilder;
 import com.deque.html.axecore.results.Rule;
 import com.microsoft.playwright.BrowserContext;
 import com.microsoft.playwright.Page;
+import dev.kagzi.engine.EngineConfig;
 import dev.kagzi.postgres.EmbeddedPostgres;
 import dev.kagzi.postgres.SharedPostgres;
 import dev.kagzi.sdk.Kagzi;
@@ -24,14 +25,20 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * A browser, and a server on a database of its own for each test class. After each test, no page
- * may have logged an error: a blocked script or style is one.
+ * A browser for all tests, and a server on a database of its own for each test class. After each
+ * test, no page may have logged an error: a blocked script or style is one.
  */
+@ExtendWith(OneChromium.class)
 @SuppressWarnings("NullAway.Init")
 abstract class BrowserTest {
   static final Duration SOON = Duration.ofSeconds(30);
+
+  // What the last hour shows is counted every fifth time.
+  private static final Duration INTERVAL = Duration.ofMillis(200);
+
   private static final Set<String> FAULTS = Set.of("serious", "critical");
 
   private static Chromium chromium;
@@ -42,9 +49,12 @@ abstract class BrowserTest {
   private final List<String> errors = new ArrayList<>();
   private boolean ignoresErrors;
 
+  static void useBrowser(Chromium opened) {
+    chromium = opened;
+  }
+
   @BeforeAll
-  static void openBrowser() {
-    chromium = Chromium.open();
+  static void startServer() {
     server = startServer(config -> config);
     kagzi = Kagzi.connect("127.0.0.1:" + server.grpcPort());
   }
@@ -61,20 +71,18 @@ abstract class BrowserTest {
                     .dbPassword(postgres.password())
                     .unsafeDatabase()
                     .grpcPort(0)
-                    .httpPort(0))
+                    .httpPort(0)
+                    .engine(EngineConfig.defaults().withCoordinatorInterval(INTERVAL)))
             .build());
   }
 
   @AfterAll
-  static void closeBrowser() {
+  static void stopServer() {
     if (kagzi != null) {
       kagzi.close();
     }
     if (server != null) {
       server.close();
-    }
-    if (chromium != null) {
-      chromium.close();
     }
   }
 
@@ -138,25 +146,36 @@ abstract class BrowserTest {
   }
 
   /**
-   * Asserts that the page has no serious accessibility fault and is not wider than the window, and
-   * stores a screenshot of it in {@code target/screenshots}.
+   * Asserts that the page is not wider than the window and, in some looks, that it has no serious
+   * accessibility fault. Stores screenshots in {@code target/screenshots}, in light and dark.
    */
   void check(Page page, Look look, String name) {
-    page.screenshot(
-        new Page.ScreenshotOptions()
-            .setFullPage(true)
-            .setPath(Path.of("target", "screenshots", name + "-" + look.fileName() + ".png")));
-    List<String> faults =
-        new AxeBuilder(page)
-            .analyze().getViolations().stream()
-                .filter(rule -> FAULTS.contains(String.valueOf(rule.getImpact())))
-                .map(BrowserTest::text)
-                .toList();
-    assertThat(faults).as(name + " " + look).isEmpty();
+    shoot(page, look.inOtherColors(), name);
+    shoot(page, look, name);
     Object overflow =
         page.evaluate(
             "document.documentElement.scrollWidth - document.documentElement.clientWidth");
     assertThat(((Number) overflow).intValue()).as(name + " is too wide").isLessThanOrEqualTo(0);
+    if (look.isExamined()) {
+      assertThat(faults(page)).as(name + " " + look).isEmpty();
+    }
+  }
+
+  private static void shoot(Page page, Look look, String name) {
+    page.emulateMedia(new Page.EmulateMediaOptions().setColorScheme(look.colors()));
+    page.screenshot(
+        new Page.ScreenshotOptions()
+            .setFullPage(true)
+            .setPath(Path.of("target", "screenshots", name + "-" + look.fileName() + ".png")));
+  }
+
+  private static List<String> faults(Page page) {
+    // The other mode opens another page for frames, and there are none.
+    return new AxeBuilder(page)
+        .setLegacyMode(true).analyze().getViolations().stream()
+            .filter(rule -> FAULTS.contains(String.valueOf(rule.getImpact())))
+            .map(BrowserTest::text)
+            .toList();
   }
 
   private static String text(Rule rule) {

@@ -30,7 +30,9 @@ final class Chromium implements AutoCloseable {
           "--disable-component-update",
           "--disable-sync",
           "--no-first-run",
-          "--disable-dev-shm-usage");
+          "--disable-dev-shm-usage",
+          // The owner of a name decides what it resolves to.
+          "--host-resolver-rules=MAP attacker.example 127.0.0.1");
 
   private final Playwright playwright;
   private final Browser browser;

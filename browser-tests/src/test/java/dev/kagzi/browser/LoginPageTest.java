@@ -12,8 +12,6 @@ import dev.kagzi.server.KagziServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 @SuppressWarnings("NullAway.Init")
 class LoginPageTest extends BrowserTest {
@@ -38,8 +36,7 @@ class LoginPageTest extends BrowserTest {
     page.getByRole(AriaRole.BUTTON, new Page.GetByRoleOptions().setName("Log in")).click();
   }
 
-  @ParameterizedTest
-  @EnumSource(Look.class)
+  @TestInLooks
   void the_token_leads_to_the_page_that_was_asked_for(Look look) {
     Page page = open(look, url(guarded, "/runs?type=a%26b"));
     assertThat(page).hasTitle("Log in · Kagzi");

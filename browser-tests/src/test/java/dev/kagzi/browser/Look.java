@@ -25,6 +25,28 @@ enum Look {
     return new Browser.NewContextOptions().setColorScheme(colors).setViewportSize(width, height);
   }
 
+  /**
+   * Returns whether Axe examines pages that look like this: both colours and both widths, but not
+   * all four together, because it takes seconds.
+   */
+  boolean isExamined() {
+    return this == LIGHT_WIDE || this == DARK_PHONE;
+  }
+
+  /** Returns the same width in the other colours. */
+  Look inOtherColors() {
+    return switch (this) {
+      case LIGHT_WIDE -> DARK_WIDE;
+      case DARK_WIDE -> LIGHT_WIDE;
+      case LIGHT_PHONE -> DARK_PHONE;
+      case DARK_PHONE -> LIGHT_PHONE;
+    };
+  }
+
+  ColorScheme colors() {
+    return colors;
+  }
+
   String fileName() {
     return name().toLowerCase(Locale.ROOT).replace('_', '-');
   }

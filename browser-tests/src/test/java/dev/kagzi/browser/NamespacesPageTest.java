@@ -8,8 +8,6 @@ import com.microsoft.playwright.options.AriaRole;
 import dev.kagzi.sdk.NamespaceInfo;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 class NamespacesPageTest extends BrowserTest {
 
@@ -18,8 +16,7 @@ class NamespacesPageTest extends BrowserTest {
         .click();
   }
 
-  @ParameterizedTest
-  @EnumSource(Look.class)
+  @TestInLooks
   void a_namespace_is_created_and_listed(Look look) {
     String name = "team <b>" + look;
     Page page = open(look, "/namespaces");
@@ -61,8 +58,7 @@ class NamespacesPageTest extends BrowserTest {
     assertThat(kagzi.namespaces().get("edited").enabled()).isTrue();
   }
 
-  @ParameterizedTest
-  @EnumSource(Look.class)
+  @TestInLooks
   void a_disabled_namespace_asks_before_it_is_enabled(Look look) {
     kagzi.namespaces().create("off " + look);
     kagzi.namespaces().disable("off " + look);

@@ -9,8 +9,6 @@ import com.microsoft.playwright.options.AriaRole;
 import dev.kagzi.sdk.Worker;
 import dev.kagzi.sdk.WorkflowType;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 @SuppressWarnings("try") // the workers work while they are open
 class QueuesPageTest extends BrowserTest {
@@ -30,8 +28,7 @@ class QueuesPageTest extends BrowserTest {
     return page.getByRole(AriaRole.ROW, new Page.GetByRoleOptions().setName(queue));
   }
 
-  @ParameterizedTest
-  @EnumSource(Look.class)
+  @TestInLooks
   void the_list_shows_depth_and_workers_of_each_queue(Look look) {
     kagzi.workflow(SHIP).start("lamp");
     try (Worker worker = worker()) {
@@ -44,8 +41,7 @@ class QueuesPageTest extends BrowserTest {
     }
   }
 
-  @ParameterizedTest
-  @EnumSource(Look.class)
+  @TestInLooks
   void one_queue_shows_who_serves_which_type_and_what_it_did(Look look) {
     String queue = "busy <b>" + look;
     WorkflowType<String, String> pay = PAY.queue(queue);

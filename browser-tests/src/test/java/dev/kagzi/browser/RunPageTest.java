@@ -16,15 +16,15 @@ import dev.kagzi.sdk.Replayer;
 import dev.kagzi.sdk.RunHandle;
 import dev.kagzi.sdk.RunHistory;
 import dev.kagzi.sdk.RunStatus;
+import dev.kagzi.sdk.Signal;
 import dev.kagzi.sdk.Worker;
 import dev.kagzi.sdk.WorkflowType;
+import java.time.Duration;
 import java.util.List;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 @SuppressWarnings({"try", "NullAway.Init"}) // the workers work while they are open
 class RunPageTest extends BrowserTest {
@@ -32,6 +32,8 @@ class RunPageTest extends BrowserTest {
       WorkflowType.of("greet", String.class, String.class).queue("greetings");
   private static final String MARKUP =
       "</title><script>alert(1)</script><img src=x onerror=alert(2)>\"'&amp;{{x}}";
+
+  private static final Signal<String> APPROVAL = Signal.of("approval", String.class);
 
   private static Worker orders;
   private static RunHandle<Orders.Shipment> order;
@@ -78,8 +80,7 @@ class RunPageTest extends BrowserTest {
         .click();
   }
 
-  @ParameterizedTest
-  @EnumSource(Look.class)
+  @TestInLooks
   void an_ended_run_shows_facts_payloads_time_line_and_steps(Look look) {
     Page page = open(look, path(order));
 
@@ -178,10 +179,31 @@ class RunPageTest extends BrowserTest {
     }
   }
 
-  @ParameterizedTest
-  @EnumSource(
-      value = Look.class,
-      names = {"DARK_WIDE", "DARK_PHONE"})
+  @Test
+  void published_values_are_live() {
+    RunHandle<String> run = kagzi.workflow(GREET.queue("publishing")).start("Ada");
+    Page page = open(Look.LIGHT_WIDE, path(run));
+    assertThat(page.locator(".published")).hasCount(0);
+
+    try (Worker worker =
+        kagzi
+            .worker("publishing")
+            .workflow(
+                GREET,
+                (ctx, name) -> {
+                  ctx.publish("progress", "half");
+                  ctx.sleep("long", Duration.ofHours(1));
+                  return name;
+                })
+            .start()) {
+      assertThat(page.locator(".published")).containsText("progress");
+      assertThat(page.locator(".published")).containsText("half");
+      check(page, Look.LIGHT_WIDE, "run-published");
+    }
+    run.cancel();
+  }
+
+  @TestInLooks
   void a_running_run_shows_what_it_does(Look look) {
     RunHandle<Orders.Shipment> run =
         kagzi.workflow(Orders.PROCESS).start(new Orders.Order("lamp", 1, List.of("lamp", "cable")));
@@ -232,7 +254,77 @@ class RunPageTest extends BrowserTest {
     press(page, "Start it again");
     assertThat(page.locator(".flash.done")).containsText("This new run retries run " + run.runId());
     assertThat(page.locator(".facts")).containsText("Retry of");
+    String retry = page.locator("#run-id").innerText();
+    page.locator(".facts a[title='" + run.runId() + "']").click();
+    assertThat(page.locator(".facts")).containsText("Retried by");
+    page.locator(".facts a[title='" + retry + "']").click();
+    assertThat(page.locator("#run-id")).hasText(retry);
     kagzi.getByWorkflowId("t-1");
+  }
+
+  @TestInLooks
+  void a_signal_is_sent_from_a_form_and_shown_with_the_step_that_received_it(Look look) {
+    WorkflowType<String, String> type = GREET.queue("approvals " + look);
+    try (Worker worker =
+        kagzi
+            .worker("approvals " + look)
+            .workflow(type, (ctx, name) -> name + " by " + ctx.receive(APPROVAL))
+            .start()) {
+      RunHandle<String> run = kagzi.workflow(type).start("lamp");
+      Awaitility.await().atMost(Orders.SOON).until(() -> run.status() == RunStatus.SLEEPING);
+      Page page = open(look, path(run));
+      assertThat(page.locator(".run-signals")).containsText("Waits for approval since");
+      assertThat(page.locator(".why p > code").first())
+          .hasText("kagzi workflow signal " + run.runId() + " approval --input JSON");
+      assertThat(page.locator(".why")).not().containsText("`");
+      assertThat(bars(page, "running")).hasCount(0);
+      assertThat(bars(page, "waiting")).hasCount(1);
+      assertThat(page.locator(".timeline-legend")).containsText("waits for a sleep, a signal");
+
+      link(page, "Send a signal").click();
+      assertThat(page.getByLabel("Name")).hasValue("approval");
+      page.getByLabel("Value").fill("\"" + look);
+      press(page, "Send the signal");
+      assertThat(page.locator(".flash.error")).containsText("Not sent. payload: not JSON");
+      assertThat(page.getByLabel("Value")).hasValue("\"" + look);
+      check(page, look, "signals");
+      page.getByLabel("Value").fill("\"<b>ann</b>\"");
+      press(page, "Send the signal");
+
+      assertThat(page.locator(".flash.done")).hasText("Sent signal approval.");
+      org.assertj.core.api.Assertions.assertThat(run.result(Orders.SOON))
+          .isEqualTo("lamp by <b>ann</b>");
+      page.navigate(url(path(run)));
+      assertThat(page.locator(".signals tbody tr")).containsText("received");
+      assertThat(page.locator(".signals tbody tr")).containsText("\"<b>ann</b>\"");
+      check(page, look, "run-signals");
+      page.locator(".signals").getByRole(AriaRole.LINK).click();
+      assertThat(page.locator("h1")).containsText("approval");
+      expectErrors();
+    }
+  }
+
+  @Test
+  void a_signal_is_buffered_while_the_run_is_open_and_never_received_after_its_end() {
+    RunHandle<String> run = kagzi.workflow(GREET.queue("nobody")).start("Ada");
+    run.signal(APPROVAL, "x".repeat(20_000) + "end", "<i>id</i>");
+    Page page = open(Look.LIGHT_WIDE, path(run));
+    assertThat(page.locator(".signals tbody tr")).containsText("buffered");
+    assertThat(page.locator(".signals")).not().containsText("xxxend");
+
+    page.locator(".signals").getByRole(AriaRole.LINK).click();
+    assertThat(page.locator("main")).containsText("xxxend");
+    assertThat(page.locator(".facts")).containsText("<i>id</i>");
+    Download file = page.waitForDownload(() -> link(page, "Download Value").click());
+    org.assertj.core.api.Assertions.assertThat(file.suggestedFilename())
+        .isEqualTo("signal-1-" + run.runId() + ".bin");
+    run.cancel();
+    page.navigate(url(path(run)));
+
+    assertThat(page.locator(".signals tbody tr")).containsText("never received");
+    page.navigate(url(path(run) + "/signals"));
+    assertThat(page.locator("main")).containsText("The run has ended, so it accepts no signals.");
+    assertThat(page.locator("main form")).hasCount(0);
   }
 
   @Test
@@ -337,7 +429,7 @@ class RunPageTest extends BrowserTest {
             .workflow(
                 GREET.queue("many"),
                 (ctx, name) -> {
-                  for (int i = 1; i <= 120; i++) {
+                  for (int i = 1; i <= 60; i++) {
                     int number = i;
                     ctx.step("s" + i, Integer.class, () -> number);
                   }
@@ -351,7 +443,7 @@ class RunPageTest extends BrowserTest {
       Page page = open(Look.LIGHT_WIDE, path(run));
 
       assertThat(page.locator("table.steps tbody tr")).hasCount(50);
-      assertThat(page.locator(".steps-head h2")).hasText("Steps 121");
+      assertThat(page.locator(".steps-head h2")).hasText("Steps 61");
       assertThat(row(page, "long")).containsText("until in 5");
       check(page, Look.LIGHT_WIDE, "run-many");
       link(page, "First steps").click();

@@ -16,7 +16,6 @@ import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @SuppressWarnings("try") // the workers work while they are open
@@ -45,8 +44,7 @@ class RunsPageTest extends BrowserTest {
     return page.locator("tbody tr");
   }
 
-  @ParameterizedTest
-  @EnumSource(Look.class)
+  @TestInLooks
   void the_list_shows_runs_of_every_status(Look look) {
     WorkflowType<String, String> work =
         WorkflowType.of("looks-" + look, String.class, String.class).queue("looks-" + look);
@@ -73,6 +71,8 @@ class RunsPageTest extends BrowserTest {
       Page page = open(look, "/runs?type=" + work.name());
 
       assertThat(rows(page)).hasCount(4);
+      assertThat(page.locator("thead")).containsText("Created");
+      assertThat(page.locator("thead")).not().containsText("Started");
       assertThat(page.locator("tbody")).containsText("order <b>&\"1\"</b> " + look);
       assertThat(page.locator("tbody .status"))
           .hasText(new String[] {"pending", "sleeping", "failed", "completed"});
@@ -151,7 +151,7 @@ class RunsPageTest extends BrowserTest {
   @Test
   void checked_runs_are_terminated_with_a_reason_and_what_failed_is_listed() {
     List<RunHandle<String>> runs = startMany(3);
-    Page page = open(Look.LIGHT_PHONE, path());
+    Page page = open(Look.DARK_PHONE, path());
     page.getByLabel("Check run " + runs.get(0).runId()).check();
     page.getByLabel("Check run " + runs.get(1).runId()).check();
     press(page, "Terminate…");
@@ -163,7 +163,7 @@ class RunsPageTest extends BrowserTest {
     assertThat(page.locator(".flash.done"))
         .hasText("Terminate: 1 done, 1 not applicable, 0 failed.");
     assertThat(rows(page)).containsText("had already ended: cancelled");
-    check(page, Look.LIGHT_PHONE, "runs-summary");
+    check(page, Look.DARK_PHONE, "runs-summary");
     assertThat(runs.get(0).status()).isEqualTo(RunStatus.FAILED);
     assertThat(runs.get(2).status()).isEqualTo(RunStatus.PENDING);
   }

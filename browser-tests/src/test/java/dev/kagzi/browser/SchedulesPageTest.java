@@ -11,8 +11,6 @@ import dev.kagzi.sdk.WorkflowType;
 import java.time.Duration;
 import java.time.ZoneId;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 class SchedulesPageTest extends BrowserTest {
   private static final WorkflowType<String, String> REPORT =
@@ -37,8 +35,7 @@ class SchedulesPageTest extends BrowserTest {
     return "/schedules/" + schedule.id();
   }
 
-  @ParameterizedTest
-  @EnumSource(Look.class)
+  @TestInLooks
   void the_list_shows_when_each_schedule_fires_next(Look look) {
     create("<i>daily</i> \"report\"");
     kagzi.schedule("weekly").workflow(REPORT).cron("@weekly").paused().createOrUpdate();
@@ -68,8 +65,7 @@ class SchedulesPageTest extends BrowserTest {
     assertThat(page.url()).contains("state=enabled");
   }
 
-  @ParameterizedTest
-  @EnumSource(Look.class)
+  @TestInLooks
   void one_schedule_shows_its_next_ten_fires_its_input_and_its_runs(Look look) {
     ScheduleInfo schedule = create("one " + look);
     kagzi.schedule("one " + look).trigger();
@@ -83,8 +79,7 @@ class SchedulesPageTest extends BrowserTest {
     check(page, look, "schedule");
   }
 
-  @ParameterizedTest
-  @EnumSource(Look.class)
+  @TestInLooks
   void a_form_creates_a_schedule_and_shows_its_fires_while_it_is_filled_in(Look look) {
     String name = "created " + look;
     Page page = open(look, "/schedules/new");
@@ -174,8 +169,7 @@ class SchedulesPageTest extends BrowserTest {
     assertThat(kagzi.schedules().stream()).noneMatch(other -> other.name().equals("steered"));
   }
 
-  @ParameterizedTest
-  @EnumSource(Look.class)
+  @TestInLooks
   void a_back_fill_says_how_many_slots_it_is_about_and_starts_their_runs(Look look) {
     String name = "filled " + look;
     ScheduleInfo schedule = create(name);

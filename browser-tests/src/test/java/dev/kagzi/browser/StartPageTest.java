@@ -10,8 +10,6 @@ import dev.kagzi.sdk.Worker;
 import dev.kagzi.sdk.WorkflowType;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 @SuppressWarnings("try") // the workers work while they are open
 class StartPageTest extends BrowserTest {
@@ -37,8 +35,7 @@ class StartPageTest extends BrowserTest {
     return kagzi.run(matcher.group(1), PACK);
   }
 
-  @ParameterizedTest
-  @EnumSource(Look.class)
+  @TestInLooks
   void a_run_is_started_with_what_the_form_says(Look look) {
     try (Worker worker = worker()) {
       Page page = open(look, "/start");
@@ -55,8 +52,7 @@ class StartPageTest extends BrowserTest {
     }
   }
 
-  @ParameterizedTest
-  @EnumSource(Look.class)
+  @TestInLooks
   void a_similar_run_gets_the_type_the_queue_and_the_input_of_another(Look look) {
     String id = kagzi.workflow(PACK).start(new Order("desk", 3)).runId();
     try (Worker worker = worker()) {
@@ -84,7 +80,7 @@ class StartPageTest extends BrowserTest {
 
   @Test
   void a_refused_form_keeps_its_values_and_says_what_is_wrong() {
-    Page page = open(Look.LIGHT_PHONE, "/start");
+    Page page = open(Look.DARK_PHONE, "/start");
     page.getByLabel("Type").fill("pack");
     page.getByLabel("Queue").fill("parcels");
     page.getByLabel("Input").fill("{\"item\": lamp}");
@@ -95,7 +91,7 @@ class StartPageTest extends BrowserTest {
     assertThat(page.getByLabel("Input")).hasValue("{\"item\": lamp}");
     assertThat(page.getByLabel("Input")).hasAttribute("aria-invalid", "true");
     assertThat(page.getByLabel("Type")).hasValue("pack");
-    check(page, Look.LIGHT_PHONE, "start-refused");
+    check(page, Look.DARK_PHONE, "start-refused");
     expectErrors();
   }
 }

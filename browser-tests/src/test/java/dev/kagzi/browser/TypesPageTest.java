@@ -9,8 +9,6 @@ import com.microsoft.playwright.options.AriaRole;
 import dev.kagzi.sdk.Worker;
 import dev.kagzi.sdk.WorkflowType;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 @SuppressWarnings("try") // the workers work while they are open
 class TypesPageTest extends BrowserTest {
@@ -36,8 +34,7 @@ class TypesPageTest extends BrowserTest {
         .click();
   }
 
-  @ParameterizedTest
-  @EnumSource(Look.class)
+  @TestInLooks
   void the_list_shows_open_runs_by_version_and_who_serves_them(Look look) {
     String name = "<b>order</b> " + look;
     kagzi.workflow(type(name).version("v1")).start("lamp");
@@ -46,14 +43,15 @@ class TypesPageTest extends BrowserTest {
         kagzi.worker().workflow(type(name).version("v2"), (ctx, input) -> input).start()) {
       Page page = open(look, "/types");
 
-      assertThat(row(page, name)).containsText("v1 2");
-      assertThat(row(page, name)).containsText("v2");
+      assertThat(row(page, name)).containsText("version v1: 2 runs");
+      assertThat(row(page, name)).containsText("version v2");
       check(page, look, "types");
+      row(page, name).getByText("version v1").click();
+      assertThat(page.locator("tbody tr")).hasCount(2);
     }
   }
 
-  @ParameterizedTest
-  @EnumSource(Look.class)
+  @TestInLooks
   void the_default_version_is_set_after_a_question(Look look) {
     String name = "order " + look;
     kagzi.workflow(type(name).version("v1")).start("lamp");
@@ -85,6 +83,14 @@ class TypesPageTest extends BrowserTest {
             AriaRole.BUTTON,
             new Page.GetByRoleOptions().setName("Make it the default version").setExact(true))
         .last()
+        .click();
+    assertThat(page.getByRole(AriaRole.ALERT))
+        .containsText("Make 2027\"<b> the default version of later?");
+    assertThat(page.getByRole(AriaRole.ALERT)).containsText("No online worker serves it");
+    assertThat(version(page, "2027\"<b>")).hasCount(0);
+    page.getByRole(
+            AriaRole.BUTTON,
+            new Page.GetByRoleOptions().setName("Make 2027\"<b> the default version"))
         .click();
 
     assertThat(version(page, "2027\"<b>")).containsText("default");

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.AriaRole;
+import dev.kagzi.sdk.RunHandle;
 import dev.kagzi.sdk.Worker;
 import dev.kagzi.sdk.WorkerInfo;
 import dev.kagzi.sdk.WorkflowType;
@@ -13,8 +14,6 @@ import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 @SuppressWarnings("try") // the workers work while they are open
 class WorkersPageTest extends BrowserTest {
@@ -50,8 +49,7 @@ class WorkersPageTest extends BrowserTest {
         .click();
   }
 
-  @ParameterizedTest
-  @EnumSource(Look.class)
+  @TestInLooks
   void the_list_shows_state_load_and_versions(Look look) {
     try (Worker worker = worker("listed", "node-7<i>")) {
       Page page = open(look, "/workers?queue=listed&status=ONLINE");
@@ -65,8 +63,7 @@ class WorkersPageTest extends BrowserTest {
     }
   }
 
-  @ParameterizedTest
-  @EnumSource(Look.class)
+  @TestInLooks
   void one_worker_shows_its_labels_limits_and_events(Look look) {
     try (Worker worker = worker("one " + look, "node-1")) {
       Page page = open(look, "/workers/" + info("one " + look).workerId());
@@ -80,6 +77,40 @@ class WorkersPageTest extends BrowserTest {
           .containsText("online");
       press(page, "Force offline");
       check(page, look, "worker");
+    }
+  }
+
+  @Test
+  void one_worker_lists_the_runs_that_it_executes() throws Exception {
+    CountDownLatch end = new CountDownLatch(1);
+    WorkflowType<String, String> type = PAY.queue("executing");
+    try (Worker worker =
+            kagzi
+                .worker("executing")
+                .workflow(
+                    type,
+                    (ctx, input) -> {
+                      ctx.step("<i>charge", end::await);
+                      return input;
+                    })
+                .start();
+        // Before the worker, whose close waits for its steps.
+        AutoCloseable release = end::countDown) {
+      Page page = open(Look.DARK_PHONE, "/workers/" + info("executing").workerId());
+      assertThat(page.getByText("It executes no run.")).isVisible();
+
+      RunHandle<String> run = kagzi.workflow(type).id("order-<b>1").start("lamp");
+
+      Locator rows =
+          page.getByRole(AriaRole.REGION, new Page.GetByRoleOptions().setName("Executes now"))
+              .locator("tbody tr");
+      assertThat(rows).containsText("…" + run.runId().substring(28));
+      assertThat(rows).containsText("order-<b>1");
+      assertThat(rows).containsText("<i>charge");
+      check(page, Look.DARK_PHONE, "worker-executing");
+      page.getByText("All runs that it executes").click();
+      assertThat(page.locator("tbody tr")).hasCount(1);
+      assertThat(page.locator("tbody tr")).containsText("order-<b>1");
     }
   }
 
@@ -98,26 +129,28 @@ class WorkersPageTest extends BrowserTest {
   }
 
   @Test
-  void a_worker_that_is_forced_offline_loses_its_runs_and_the_reason_is_shown() {
+  void a_worker_that_is_forced_offline_loses_its_runs_and_the_reason_is_shown() throws Exception {
     CountDownLatch started = new CountDownLatch(1);
     CountDownLatch end = new CountDownLatch(1);
     WorkflowType<String, String> stuck = PAY.queue("forced");
     try (Worker worker =
-        kagzi
-            .worker("forced")
-            .hostname("node-3")
-            .workflow(
-                stuck,
-                (ctx, input) ->
-                    ctx.step(
-                        "hang",
-                        String.class,
-                        () -> {
-                          started.countDown();
-                          end.await();
-                          return input;
-                        }))
-            .start()) {
+            kagzi
+                .worker("forced")
+                .hostname("node-3")
+                .workflow(
+                    stuck,
+                    (ctx, input) ->
+                        ctx.step(
+                            "hang",
+                            String.class,
+                            () -> {
+                              started.countDown();
+                              end.await();
+                              return input;
+                            }))
+                .start();
+        // Before the worker, whose close waits for its steps.
+        AutoCloseable release = end::countDown) {
       kagzi.workflow(stuck).start("lamp");
       Awaitility.await().until(() -> started.getCount() == 0);
       String id = info("forced").workerId();
@@ -132,8 +165,6 @@ class WorkersPageTest extends BrowserTest {
       assertThat(page.getByText("<u>hangs</u>")).isVisible();
       assertThat(kagzi.admin().workers())
           .anyMatch(one -> one.workerId().equals(id) && one.status() == WorkerInfo.Status.OFFLINE);
-    } finally {
-      end.countDown();
     }
   }
 }

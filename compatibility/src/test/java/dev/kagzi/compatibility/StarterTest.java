@@ -1,9 +1,9 @@
 package dev.kagzi.compatibility;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kagzi.sdk.Kagzi;
-import dev.kagzi.sdk.NonRetryableException;
 import dev.kagzi.sdk.RunHandle;
 import dev.kagzi.sdk.RunStatus;
 import dev.kagzi.sdk.WorkerInfo;
@@ -69,9 +69,6 @@ class StarterTest {
                     begun(input).release();
                     if (input.equals("for ever")) {
                       never.await();
-                    }
-                    if (input.equals("not at all")) {
-                      throw new NonRetryableException("no hold");
                     }
                     return "done";
                   }));
@@ -171,19 +168,18 @@ class StarterTest {
 
   @Test
   void a_start_without_a_server_says_what_to_do(CapturedOutput output) {
+    startFails(Map.of("kagzi.address", "localhost:1", "kagzi.start-timeout", "200ms"));
+
+    assertThat(output)
+        .contains("APPLICATION FAILED TO START", "No Kagzi server answered", "localhost:1")
+        .contains("kagzi.start-timeout=0");
+  }
+
+  private static void startFails(Map<String, Object> properties) {
     SpringApplication application = new SpringApplication(Workflows.class);
     application.setWebApplicationType(WebApplicationType.NONE);
-    application.setDefaultProperties(
-        Map.of("kagzi.address", "localhost:1", "kagzi.start-timeout", "200ms"));
-
-    try {
-      application.run();
-      throw new AssertionError("started without a server");
-    } catch (RuntimeException e) {
-      assertThat(output)
-          .contains("APPLICATION FAILED TO START", "No Kagzi server answered", "localhost:1")
-          .contains("kagzi.start-timeout=0");
-    }
+    application.setDefaultProperties(properties);
+    assertThatThrownBy(application::run).isInstanceOf(RuntimeException.class);
   }
 
   @Test
@@ -191,22 +187,6 @@ class StarterTest {
     contexts
         .withPropertyValues("kagzi.address=localhost:1", "kagzi.start-timeout=0")
         .run(context -> assertThat(context).hasNotFailed());
-  }
-
-  @Test
-  void the_log_of_a_failure_names_run_type_step_and_error(KagziEnv env, CapturedOutput output) {
-    on(env)
-        .run(
-            context -> {
-              RunHandle<String> run =
-                  context.getBean(Kagzi.class).workflow(HOLD).start("not at all");
-              env.settle();
-
-              assertThat(run.status()).isEqualTo(RunStatus.FAILED);
-              assertThat(output)
-                  .contains("run=" + run.runId(), "type=hold", "step=hold", "no hold")
-                  .contains("at dev.kagzi.compatibility.StarterTest");
-            });
   }
 
   @Test

@@ -24,10 +24,16 @@ public final class Main {
     all.put("bulk", new BulkExample());
     all.put("saga", new SagaExample());
     all.put("order-saga", new OrderSagaExample());
+    all.put("order-cancel", new OrderCancelExample());
     all.put("handler", new HandlerExample());
     all.put("schedule", new ScheduleExample());
     all.put("fan-out", new FanOutExample());
     all.put("child", new ChildExample());
+    all.put("approval", new ApprovalExample());
+    all.put("agent", new AgentExample());
+    all.put("webhook", new WebhookExample());
+    all.put("account", new AccountExample());
+    all.put("transfer", new TransferExample());
     return all;
   }
 

@@ -33,6 +33,7 @@ class ExamplesTest {
                 .unsafeDatabase()
                 .grpcPort(0)
                 .httpPort(0)
+                .localCallbacks("examples")
                 .build());
     kagzi = Kagzi.connect(address());
   }
@@ -53,6 +54,11 @@ class ExamplesTest {
   }
 
   @Test
+  void a_transfer_changes_the_applications_database() {
+    assertThat(new TransferExample().run(kagzi)).isEqualTo("debited 42.00, 58.00 left");
+  }
+
+  @Test
   void a_flaky_call_is_retried_and_a_final_failure_is_caught() {
     assertThat(new FlakyGatewayExample().run(kagzi)).isEqualTo("ada gets an invoice over 42.00");
   }
@@ -70,6 +76,14 @@ class ExamplesTest {
         .isEqualTo(
             "no order: nobody ships to ada (reserve lamp, reserve vase, charge ada, refund, release"
                 + " vase, release lamp; on record: refund, release#2, release)");
+  }
+
+  @Test
+  void an_order_that_its_customer_cancels_is_undone_in_reverse_order() {
+    assertThat(new OrderCancelExample().run(kagzi))
+        .isEqualTo(
+            "cancelled (reserve lamp, reserve vase, charge ada, refund ada, release vase, release"
+                + " lamp, mail ada; on record: refund, release#2, release)");
   }
 
   @Test
@@ -138,6 +152,36 @@ class ExamplesTest {
   @Test
   void a_file_is_imported_by_children_and_one_fails() {
     assertThat(new ChildExample().run(kagzi)).isEqualTo("700 rows, part 3 is corrupt");
+  }
+
+  @Test
+  void a_webhook_that_comes_twice_pays_once_and_another_declines() {
+    assertThat(new WebhookExample().run(kagzi))
+        .isEqualTo("lamp paid with p-1 (4200); yacht not paid: no money");
+  }
+
+  @Test
+  void an_account_lives_in_several_runs_and_books_each_movement_once() {
+    assertThat(new AccountExample().run(kagzi))
+        .isEqualTo("ann leaves with 5500 cents after 4 runs");
+  }
+
+  @Test
+  void a_person_approves_and_another_expense_gets_a_reminder_and_no_answer() {
+    ApprovalExample example = new ApprovalExample();
+
+    assertThat(example.run(kagzi)).isEqualTo("flight approved by ann; lunch declined: no answer");
+    assertThat(example.mails())
+        .containsExactlyInAnyOrder(
+            "please approve flight", "please approve lunch", "reminder: please approve lunch");
+  }
+
+  @Test
+  void an_agent_asks_a_person_and_publishes_its_progress() {
+    String answer = "booked the flight at 9:15, found by: search flights";
+
+    assertThat(new AgentExample().run(kagzi))
+        .isEqualTo(answer + "; the last that was seen: " + answer);
   }
 
   @Test

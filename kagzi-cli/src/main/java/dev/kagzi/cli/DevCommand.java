@@ -146,6 +146,7 @@ final class DevCommand implements Callable<Integer> {
               .dbUser(postgres.user())
               .dbPassword(postgres.password())
               .migrateOnStart(true)
+              .localCallbacks(postgres.password())
               .onFailure(ProcessEnd::failed)
               .build());
     } catch (ServerStartException e) {

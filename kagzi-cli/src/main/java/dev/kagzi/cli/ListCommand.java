@@ -33,6 +33,14 @@ abstract class ListCommand<M extends Message> extends RemoteCommand {
     server.requireNamespace();
   }
 
+  /** What the note about an empty list says. */
+  String none() {
+    return "no " + name;
+  }
+
+  /** Called after a list was printed as text, to point to what it leaves out. */
+  void addNotes(RemoteServer server, Output output) {}
+
   @Override
   final int run(RemoteServer server, Output output) {
     return watch.run(output, each -> show(server, each));
@@ -43,7 +51,10 @@ abstract class ListCommand<M extends Message> extends RemoteCommand {
     if (found.items().isEmpty()) {
       checkEmpty(server);
     }
-    output.print(name, found, () -> text(found.items()));
+    output.print(name, found, this::none, () -> text(found.items()));
+    if (!output.isJson()) {
+      addNotes(server, output);
+    }
     return ExitCode.DONE;
   }
 }

@@ -41,6 +41,7 @@ final class MessageJson {
   private static final Set<String> ZERO_IS_NONE =
       Set.of(
           "max_tasks",
+          "clean_up_ms",
           "max_concurrent",
           "next_attempt",
           "timeout_ms",

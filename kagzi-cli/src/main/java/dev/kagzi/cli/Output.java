@@ -35,9 +35,14 @@ record Output(boolean isJson, boolean isOneLine, PrintWriter out, PrintWriter er
 
   /** Prints a list as one JSON document or as a table. */
   void print(String name, ListPart<?> listed, Supplier<String> table) {
+    print(name, listed, () -> "no " + name, table);
+  }
+
+  /** Prints a list; if it is empty, the text for that. */
+  void print(String name, ListPart<?> listed, Supplier<String> none, Supplier<String> table) {
     print(listed.json(name), () -> listed.items().isEmpty() ? "" : table.get());
     if (listed.items().isEmpty() && !isJson) {
-      printNote("no " + name);
+      printNote(none.get());
     } else if (!listed.nextPageToken().isEmpty() && !isJson) {
       printNote(
           "there are more: --limit shows more at once, --page-token %s continues here"

@@ -32,6 +32,10 @@ abstract class RemoteCommand implements Callable<Integer> {
     }
   }
 
+  final boolean isJson() {
+    return ServerOptions.of(spec).isJson();
+  }
+
   /** Returns an error that ends the command with exit code 2. */
   final ParameterException usageError(String option, String found, String expected) {
     return new ParameterException(

@@ -191,13 +191,21 @@ final class RemoteServer implements AutoCloseable {
               ExitCode.UNREACHABLE,
               detail == null ? unreachable(failure) : describe(failure, detail),
               failure);
-      case NOT_FOUND -> new CliException(ExitCode.NOT_FOUND, describe(failure, detail), failure);
+      case NOT_FOUND ->
+          new CliException(
+              ExitCode.NOT_FOUND, describe(failure, detail) + otherNamespace(detail), failure);
       case UNAUTHENTICATED ->
           new CliException(
               describe(failure, detail) + "; set the token with --token-file or KAGZI_TOKEN",
               failure);
       default -> new CliException(describe(failure, detail), failure);
     };
+  }
+
+  private static String otherNamespace(@Nullable ErrorDetail detail) {
+    return detail != null && detail.getSubject().startsWith("run")
+        ? "; --namespace NAME searches another one, and `kagzi namespace list` lists them"
+        : "";
   }
 
   private String unreachable(StatusRuntimeException failure) {

@@ -27,7 +27,7 @@ abstract class RunAction extends RemoteCommand {
   @Parameters(
       paramLabel = "RUN",
       arity = "0..*",
-      description = "The run id, or the id given at its start; several are possible.")
+      description = "The run id, or the external id of its start; several are possible.")
   private List<String> runs = List.of();
 
   @Mixin private BulkOptions bulk = new BulkOptions();

@@ -48,7 +48,8 @@ final class RunFilterOptions {
 
   @Option(
       names = "--blocked",
-      description = "Only runs that cannot continue with the code of their workers.")
+      description =
+          "Only runs that are blocked: the code of their workers does not match what is recorded.")
   private boolean blocked;
 
   @Option(
@@ -57,6 +58,10 @@ final class RunFilterOptions {
       description =
           "Only runs created since this time: 30m, 2h, 7d ago, a day, or a time in RFC 3339.")
   private @Nullable String since;
+
+  boolean isBlocked() {
+    return blocked;
+  }
 
   boolean isEmpty() {
     return statuses.isEmpty()

@@ -2,6 +2,7 @@ package dev.kagzi.cli;
 
 import com.google.protobuf.Timestamp;
 import dev.kagzi.protocol.v1.Payload;
+import dev.kagzi.protocol.v1.PublishedValue;
 import dev.kagzi.protocol.v1.Step;
 import dev.kagzi.protocol.v1.WaitCause;
 import dev.kagzi.protocol.v1.Workflow;
@@ -26,7 +27,8 @@ final class RunText {
   }
 
   static String list(List<Workflow> runs) {
-    Table table = new Table().row("RUN", "TYPE", "STATUS", "TRIES", "CREATED", "ID", "ERROR");
+    Table table =
+        new Table().row("RUN", "TYPE", "STATUS", "TRIES", "CREATED", "EXTERNAL ID", "ERROR");
     for (Workflow run : runs) {
       table.row(
           run.getRunId(),
@@ -60,18 +62,25 @@ final class RunText {
    *
    * @param handlers runs that handle its failure
    * @param causes why it does not continue, or what it is doing
+   * @param published the values that its code has published
    */
   static String details(
-      Workflow run, List<Workflow> handlers, List<WaitCause> causes, List<Step> steps) {
+      Workflow run,
+      List<Workflow> handlers,
+      List<WaitCause> causes,
+      List<PublishedValue> published,
+      List<Step> steps) {
     Table table = new Table();
     table.row("run", run.getRunId());
     table.row("type", type(run.getWorkflowType(), run.getVersion()));
-    line(table, "id", run.getExternalId());
+    line(table, "external id", run.getExternalId());
     table.row("queue", run.getTaskQueue());
     table.row("status", status(run.getStatus()));
     causes.forEach(cause -> table.row("why", cause.getText()));
     table.row("attempts", Integer.toString(run.getAttempts()));
     line(table, "crashes", run.getCrashes() == 0 ? "" : Integer.toString(run.getCrashes()));
+    int signals = run.getBufferedSignals();
+    line(table, "signals", signals == 0 ? "" : signals + " not received");
     table.row("created", time(run.getCreatedAt()));
     addTimes(table, run);
     line(table, "worker", run.getWorkerId());
@@ -80,6 +89,8 @@ final class RunText {
     addTrouble(table, run);
     new TreeMap<>(run.getHeadersMap())
         .forEach((name, value) -> table.row("header", shortened(name + "=" + value)));
+    published.forEach(
+        value -> table.row("published", value.getName() + " = " + shortPayload(value.getValue())));
     line(table, "input", payload(run.getInput()));
     line(table, "output", payload(run.getOutput()));
     return table.text("") + (steps.isEmpty() ? "" : "\n" + steps(steps));
@@ -100,6 +111,9 @@ final class RunText {
     if (run.hasWakeUpAt()) {
       table.row("wakes up", time(run.getWakeUpAt()));
     }
+    if (run.hasCancelRequestedAt()) {
+      table.row("cancel requested", time(run.getCancelRequestedAt()));
+    }
     if (run.hasDeadlineAt()) {
       table.row("deadline", time(run.getDeadlineAt()));
     }
@@ -114,6 +128,8 @@ final class RunText {
       String detached = run.getDetached() ? ", detached" : "";
       table.row("child of", run.getParentRunId() + ", step " + run.getParentStepId() + detached);
     }
+    line(table, "continues", run.getContinuedFrom());
+    line(table, "continued as", run.getContinuedTo());
     line(table, "retry of", run.getRetryOf());
     line(table, "handles", run.getFailedRunId());
     line(table, "handler", run.getOnFailureWorkflow());
@@ -128,7 +144,9 @@ final class RunText {
       line(table, "stack", ErrorText.place(run.getError()));
     }
     if (isBlocked(run)) {
-      table.row("blocked by", ErrorText.of(run.getBlockedBy()));
+      table.row(
+          "blocked by",
+          "code that does not match what is recorded: " + ErrorText.of(run.getBlockedBy()));
     }
   }
 
@@ -168,6 +186,11 @@ final class RunText {
   /** Formats the whole payload on one line. */
   static String wholePayload(Payload payload) {
     return payload.getData().isEmpty() ? "" : MessageJson.payload(payload).toString();
+  }
+
+  /** Formats a payload for a cell of a table. */
+  static String shortPayload(Payload payload) {
+    return shortened(wholePayload(payload));
   }
 
   private static String payload(Payload payload) {

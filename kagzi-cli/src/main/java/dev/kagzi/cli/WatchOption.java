@@ -44,7 +44,7 @@ final class WatchOption {
     Screen screen = Screen.of(output);
     int exitCode = draw(screen, output, show);
     while (!output.isClosed() && sleep(pause)) {
-      exitCode = drawAgain(screen, output, show);
+      exitCode = drawAgain(screen, output, show, exitCode);
     }
     return exitCode;
   }
@@ -83,17 +83,27 @@ final class WatchOption {
     return exitCode;
   }
 
-  /** A server that does not answer for a moment does not end the watch. */
-  private static int drawAgain(Screen screen, Output output, ToIntFunction<Output> show) {
+  /**
+   * A server that does not answer for a moment does not end the watch. An interrupt does, also
+   * during a call, and is no failure: the exit code is that of the last result.
+   */
+  private static int drawAgain(
+      Screen screen, Output output, ToIntFunction<Output> show, int lastExitCode) {
     try {
       return draw(screen, output, show);
-    } catch (CliException failed) {
-      if (output.isJson()) {
-        output.printNote(String.valueOf(failed.getMessage()));
-      } else {
-        screen.draw("kagzi: " + PlainLine.brief(String.valueOf(failed.getMessage())));
+    } catch (RuntimeException failed) {
+      if (Thread.currentThread().isInterrupted()) {
+        return lastExitCode;
       }
-      return failed.exitCode();
+      if (!(failed instanceof CliException refused)) {
+        throw failed;
+      }
+      if (output.isJson()) {
+        output.printNote(String.valueOf(refused.getMessage()));
+      } else {
+        screen.draw("kagzi: " + PlainLine.brief(String.valueOf(refused.getMessage())));
+      }
+      return refused.exitCode();
     }
   }
 }

@@ -13,8 +13,10 @@ import dev.kagzi.protocol.v1.Worker;
 import dev.kagzi.protocol.v1.WorkerEvent;
 import dev.kagzi.protocol.v1.WorkerStatus;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -37,8 +39,11 @@ final class WorkerCommand extends CommandGroup {
 
   @Command(
       name = "list",
-      description = "Lists workers.",
-      footer = {"", "Example:", "  kagzi worker list --status ONLINE --watch"})
+      description = {
+        "Lists the workers that are online. --all also lists those that drain or are offline;",
+        "-o json always does, unless --status is given."
+      },
+      footer = {"", "Example:", "  kagzi worker list --queue orders --watch"})
   static final class All extends ListCommand<Worker> {
 
     All() {
@@ -57,19 +62,62 @@ final class WorkerCommand extends CommandGroup {
         description = "Only these: ${COMPLETION-CANDIDATES}.")
     private @Nullable Status status;
 
+    @Option(names = "--all", description = "Also workers that drain or are offline.")
+    private boolean all;
+
     @Override
     Function<PageRequest, ListPart<Worker>> pages(RemoteServer server) {
-      ListWorkersRequest.Builder filter =
-          ListWorkersRequest.newBuilder().setNamespace(server.namespace());
-      setIfGiven(queue, filter::setTaskQueue);
-      if (status != null) {
-        filter.setStatusFilter(WorkerStatus.valueOf("WORKER_STATUS_" + status));
+      if (all && status != null) {
+        throw usageError("--all", "together with --status", "one of them");
       }
+      Status only = isOnlineOnly() && !isJson() ? Status.ONLINE : status;
       return page -> {
-        ListWorkersRequest request = filter.setPage(page).build();
-        ListWorkersResponse found = server.call(() -> server.admin().listWorkers(request));
+        ListWorkersResponse found = request(server, only, page);
         return ListPart.of(found.getWorkersList(), found.getPage());
       };
+    }
+
+    private boolean isOnlineOnly() {
+      return !all && status == null;
+    }
+
+    private ListWorkersResponse request(
+        RemoteServer server, @Nullable Status only, PageRequest page) {
+      ListWorkersRequest.Builder filter =
+          ListWorkersRequest.newBuilder().setNamespace(server.namespace()).setPage(page);
+      setIfGiven(queue, filter::setTaskQueue);
+      if (only != null) {
+        filter.setStatusFilter(WorkerStatus.valueOf("WORKER_STATUS_" + only));
+      }
+      return server.call(() -> server.admin().listWorkers(filter.build()));
+    }
+
+    @Override
+    String none() {
+      return isOnlineOnly() ? "no workers online" : super.none();
+    }
+
+    @Override
+    void addNotes(RemoteServer server, Output output) {
+      if (!isOnlineOnly()) {
+        return;
+      }
+      String others =
+          Stream.of(Status.DRAINING, Status.OFFLINE)
+              .map(each -> counted(server, each))
+              .filter(each -> !each.isEmpty())
+              .collect(Collectors.joining(" and "));
+      if (!others.isEmpty()) {
+        output.printNote("there are also %s: --all shows them".formatted(others));
+      }
+    }
+
+    /** Returns "3 offline"; empty if there is none. */
+    private String counted(RemoteServer server, Status each) {
+      PageRequest counted =
+          PageRequest.newBuilder().setPageSize(1).setIncludeTotalCount(true).build();
+      long count = request(server, each, counted).getPage().getTotalCount();
+      return count == 0 ? "" : count + " " + each.name().toLowerCase(Locale.ROOT);
     }
 
     @Override

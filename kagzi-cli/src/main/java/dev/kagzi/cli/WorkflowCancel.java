@@ -7,7 +7,10 @@ import picocli.CommandLine.Command;
 
 @Command(
     name = "cancel",
-    description = "Ends a run at once as CANCELLED; its running code is interrupted.",
+    description = {
+      "Ends a run at once as CANCELLED; its running code is interrupted.",
+      "If the code of its type cleans up after a cancel, the run ends when it has."
+    },
     footer = {
       "",
       "Examples:",
@@ -28,6 +31,11 @@ final class WorkflowCancel extends RunAction {
             .setRunId(run.getRunId())
             .build();
     CancelWorkflowResponse response = server.workflows().cancelWorkflow(request);
-    return Outcome.of(response.getCancelled(), "cancelled", response.getStatus(), response);
+    String text =
+        response.hasCleanUpUntil()
+            ? "is cancelled: its code cleans up, until %s at the latest"
+                .formatted(RunText.time(response.getCleanUpUntil()))
+            : "cancelled";
+    return Outcome.of(response.getCancelled(), text, response.getStatus(), response);
   }
 }

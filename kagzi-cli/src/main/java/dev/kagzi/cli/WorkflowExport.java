@@ -12,7 +12,7 @@ import picocli.CommandLine.Parameters;
             + "workflow export RUN > order.json.")
 final class WorkflowExport extends RemoteCommand {
 
-  @Parameters(paramLabel = "RUN", description = "The run id, or the id given at its start.")
+  @Parameters(paramLabel = "RUN", description = "The run id, or the external id of its start.")
   private String run = "";
 
   @Override

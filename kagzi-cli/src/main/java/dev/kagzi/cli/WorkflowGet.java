@@ -1,6 +1,7 @@
 package dev.kagzi.cli;
 
 import dev.kagzi.protocol.v1.GetWorkflowRequest;
+import dev.kagzi.protocol.v1.PublishedValue;
 import dev.kagzi.protocol.v1.Step;
 import dev.kagzi.protocol.v1.WaitCause;
 import dev.kagzi.protocol.v1.Workflow;
@@ -16,7 +17,7 @@ import tools.jackson.databind.node.ObjectNode;
     description = "Shows a run with every attempt of its steps, and why it does not continue.")
 final class WorkflowGet extends RemoteCommand {
 
-  @Parameters(paramLabel = "RUN", description = "The run id, or the id given at its start.")
+  @Parameters(paramLabel = "RUN", description = "The run id, or the external id of its start.")
   private String run = "";
 
   @Override
@@ -26,6 +27,13 @@ final class WorkflowGet extends RemoteCommand {
     ObjectNode json = MessageJson.of(found);
     ArrayNode array = json.putArray("steps");
     steps.forEach(step -> array.add(MessageJson.of(step)));
+    List<PublishedValue> values =
+        orNote(
+            output,
+            "what it has published",
+            () -> WorkflowPublished.of(server, found.getRunId(), ""));
+    ArrayNode published = json.putArray("published");
+    values.forEach(value -> published.add(MessageJson.of(value)));
     List<Workflow> handlers =
         orNote(output, "the runs that handle its failure", () -> FailureHandlers.of(server, found));
     ArrayNode handling = json.putArray("handlers");
@@ -60,7 +68,8 @@ final class WorkflowGet extends RemoteCommand {
     ArrayNode why = json.putArray("why");
     causes.forEach(cause -> why.add(MessageJson.of(cause)));
     output.print(
-        json, () -> RunText.details(found, handlers, causes, steps) + StartedRuns.text(started));
+        json,
+        () -> RunText.details(found, handlers, causes, values, steps) + StartedRuns.text(started));
     return ExitCode.DONE;
   }
 

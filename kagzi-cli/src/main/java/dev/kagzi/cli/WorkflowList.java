@@ -33,6 +33,14 @@ final class WorkflowList extends ListCommand<Workflow> {
     return RunText.list(found);
   }
 
+  @Override
+  String none() {
+    return runs.isBlocked()
+        ? "no blocked workflows: no run waits because the code of its workers does not match what"
+            + " is recorded of it; `kagzi workflow why RUN` explains why any other run waits"
+        : super.none();
+  }
+
   static ListPart<Workflow> page(RemoteServer server, ListWorkflowsRequest request) {
     ListWorkflowsResponse found = server.call(() -> server.workflows().listWorkflows(request));
     return ListPart.of(found.getWorkflowsList(), found.getPage());

@@ -25,7 +25,7 @@ final class WorkflowResult extends RemoteCommand {
 
   private static final OptionType TIME = new OptionType.Time("0s", "36500d");
 
-  @Parameters(paramLabel = "RUN", description = "The run id, or the id given at its start.")
+  @Parameters(paramLabel = "RUN", description = "The run id, or the external id of its start.")
   private String run = "";
 
   @Option(

@@ -29,7 +29,10 @@ final class WorkflowStart extends RemoteCommand {
       description = "The task queue of its workers.")
   private String queue = "";
 
-  @Option(names = "--id", paramLabel = "ID", description = "Your own id for the run.")
+  @Option(
+      names = "--id",
+      paramLabel = "ID",
+      description = "Your own id for the run: its external id.")
   private @Nullable String id;
 
   @Option(

@@ -9,7 +9,7 @@ import picocli.CommandLine.Parameters;
 @Command(name = "steps", description = "Lists every attempt of every step of a run.")
 final class WorkflowSteps extends RemoteCommand {
 
-  @Parameters(paramLabel = "RUN", description = "The run id, or the id given at its start.")
+  @Parameters(paramLabel = "RUN", description = "The run id, or the external id of its start.")
   private String run = "";
 
   @Override

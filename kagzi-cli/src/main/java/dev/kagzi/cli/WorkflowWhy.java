@@ -4,19 +4,44 @@ import dev.kagzi.protocol.v1.ExplainWorkflowRequest;
 import dev.kagzi.protocol.v1.ExplainWorkflowResponse;
 import dev.kagzi.protocol.v1.WaitCause;
 import dev.kagzi.protocol.v1.WaitRef;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
 
 @Command(
     name = "why",
     description = {
-      "Explains why a run does not continue, or what it is doing.",
-      "The most important cause comes first; docs/why-a-run-waits.md lists all of them."
+      "Explains why runs do not continue, or what they are doing.",
+      "The most important cause comes first, with its code in brackets."
+    },
+    footer = {
+      "",
+      "The most frequent codes; docs/why-a-run-waits.md explains all of them:",
+      "  CRASHED_BEFORE         the workers that ran it were lost: read their logs first",
+      "  NO_WORKER              no worker is online on the queue of the run",
+      "  NO_WORKER_FOR_TYPE     no worker of the queue has registered its type",
+      "  NO_WORKER_FOR_VERSION  the workers serve other versions of its type",
+      "  SLOTS_TAKEN            all workers are busy; the runs that hold the slots are named",
+      "  BLOCKED                its code does not match what is recorded of it",
+      "  STEP_RETRY, RUN_RETRY  it failed and is tried again at the named time",
+      "  SIGNAL, CHILDREN       it waits for a signal or for the end of child runs",
+      "  SLEEPING               its code sleeps until the named time",
+      "  RUNNING_STEP           a worker executes a step; if it hangs, read a thread dump",
+      "  LEASE_ENDING           its worker is silent; another one takes the run over soon",
+      "",
+      "Exit code: 0 explained, 3 a run was not found, 4 server not reachable.",
+      "",
+      "Example:",
+      "  kagzi workflow why order-42 order-43"
     })
 final class WorkflowWhy extends RemoteCommand {
   private static final int WIDTH = 96;
@@ -25,19 +50,63 @@ final class WorkflowWhy extends RemoteCommand {
   /** Kinds that the text of a cause does not already name in a form that a user can copy. */
   private static final Set<String> COPIED = Set.of("RUN", "WORKER", "SCHEDULE");
 
-  @Parameters(paramLabel = "RUN", description = "The run id, or the id given at its start.")
-  private String run = "";
+  @Parameters(
+      paramLabel = "RUN",
+      arity = "1..*",
+      description = "The run id, or the external id of its start; several are possible.")
+  private List<String> runs = List.of();
 
   @Override
   int run(RemoteServer server, Output output) {
-    ExplainWorkflowResponse explained =
-        RemoteServer.isRunId(run)
-            ? server.call(
-                () ->
-                    RemoteServer.ifFound(() -> request(server, run.toLowerCase(Locale.ROOT)))
-                        .orElseGet(() -> request(server, server.runId(run))))
-            : explain(server, server.runId(run));
-    return print(output, "run " + run, explained);
+    return runs.size() == 1
+        ? print(output, "run " + runs.getFirst(), find(server, runs.getFirst()))
+        : all(server, output);
+  }
+
+  /** Explains each run that can be explained; returns the exit code of the worst. */
+  private int all(RemoteServer server, Output output) {
+    int worst = ExitCode.DONE;
+    Map<String, ExplainWorkflowResponse> explained = new LinkedHashMap<>();
+    for (String run : new LinkedHashSet<>(runs)) {
+      try {
+        explained.put(run, find(server, run));
+      } catch (CliException failed) {
+        if (failed.exitCode() == ExitCode.UNREACHABLE) {
+          throw failed;
+        }
+        worst = Math.max(worst, failed.exitCode());
+        output.printNote(String.valueOf(failed.getMessage()));
+      }
+    }
+    output.print(json(explained), () -> text(explained));
+    return worst;
+  }
+
+  private static ObjectNode json(Map<String, ExplainWorkflowResponse> explained) {
+    ObjectNode json = MessageJson.empty();
+    ArrayNode array = json.putArray("runs");
+    explained.forEach(
+        (run, each) -> {
+          ObjectNode one = MessageJson.empty().put("run", run);
+          one.setAll(MessageJson.of(each));
+          array.add(one);
+        });
+    return json;
+  }
+
+  private static String text(Map<String, ExplainWorkflowResponse> explained) {
+    return explained.entrySet().stream()
+        .map(each -> text("run " + each.getKey(), each.getValue()))
+        .collect(Collectors.joining("\n"));
+  }
+
+  private static ExplainWorkflowResponse find(RemoteServer server, String run) {
+    return RemoteServer.isRunId(run)
+        ? server.call(
+            () ->
+                RemoteServer.ifFound(() -> request(server, run.toLowerCase(Locale.ROOT)))
+                    .orElseGet(() -> request(server, server.runId(run))))
+        : explain(server, server.runId(run));
   }
 
   static ExplainWorkflowResponse explain(RemoteServer server, String runId) {

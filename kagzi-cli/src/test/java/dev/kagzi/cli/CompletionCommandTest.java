@@ -28,7 +28,7 @@ class CompletionCommandTest {
     Path script = Files.writeString(folder.resolve("kagzi.bash"), out.toString());
 
     assertThat(complete(script, "kagzi", "doc")).containsExactly("doctor");
-    assertThat(complete(script, "kagzi", "workflow", "ca")).containsExactly("cancel");
+    assertThat(complete(script, "kagzi", "workflow", "can")).containsExactly("cancel");
     assertThat(complete(script, "kagzi", "worker", "f")).containsExactly("force-offline");
     assertThat(complete(script, "kagzi", "queue", "list", "--wa")).containsExactly("--watch");
   }

@@ -10,9 +10,11 @@ import ch.qos.logback.classic.util.LogbackMDCAdapter;
 import ch.qos.logback.core.AppenderBase;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -115,6 +117,9 @@ class JsonLogTest {
   void dev_writes_its_log_as_json_from_its_start_to_its_end(@TempDir Path folder) throws Exception {
     try (DevProcess dev =
         DevProcess.start(folder, "--port", "0", "--demo", "--log-format", "json")) {
+      Awaitility.await()
+          .atMost(Duration.ofSeconds(60))
+          .until(() -> dev.errors().contains("worker registered"));
       dev.terminate();
       assertThat(dev.awaitExit()).isZero();
 

@@ -88,7 +88,7 @@ class MainTest {
     assertThat(err.toString())
         .isEqualToIgnoringNewLines(
             "kagzi: command: dve (expected: dev, server, migrate, workflow, schedule, type,"
-                + " namespace, worker, queue, stats, top, doctor, health, version, completion; see kagzi"
+                + " namespace, worker, queue, stats, top, doctor, health, sql, version, completion; see kagzi"
                 + " --help)");
   }
 
@@ -128,6 +128,9 @@ class MainTest {
             "schedule list",
             "workflow list",
             "workflow cancel",
+            "workflow signal",
+            "workflow published",
+            "workflow callback",
             "workflow terminate",
             "workflow retry",
             "workflow resume")) {

@@ -49,6 +49,7 @@ class MessageJsonTest {
             "attempt_number",
             "attempts",
             "average_ms",
+            "buffered_signals",
             "completed_workflows",
             "conflicts",
             "crashes",
@@ -68,7 +69,9 @@ class MessageJsonTest {
             "latency_ms",
             "max_catchup",
             "missed_runs",
+            "number",
             "online_workers",
+            "order",
             "p95_ms",
             "pending_count",
             "pending_runs",
@@ -80,6 +83,7 @@ class MessageJsonTest {
             "running_runs",
             "running_us",
             "running_workflows",
+            "sequence",
             "silent_ms",
             "sleeping_count",
             "sleeping_runs",
@@ -92,7 +96,8 @@ class MessageJsonTest {
             "total_slots",
             "total_workers",
             "total_workflows",
-            "unhealthy_workers");
+            "unhealthy_workers",
+            "version");
   }
 
   private static void addShown(Descriptor type, Set<String> shown) {

@@ -120,7 +120,10 @@ class RemoteCommandsTest extends ServedCommandTest {
     assertThat(workflow("steps", order)).isZero();
     assertThat(workflow("cancel", order)).isZero();
     assertThat(workflow("get", UUID.randomUUID().toString())).isEqualTo(3);
-    assertThat(err.toString()).startsWith("kagzi: run not found: ").hasLineCount(1);
+    assertThat(err.toString())
+        .startsWith("kagzi: run not found in namespace default: ")
+        .contains("--namespace NAME searches another one", "`kagzi namespace list`")
+        .hasLineCount(1);
   }
 
   @Test
@@ -258,13 +261,25 @@ class RemoteCommandsTest extends ServedCommandTest {
       assertThat(json().at("/workers/0/status").asString()).isEqualTo("ONLINE");
       assertThat(json().at("/workers/0/totalFailed").isNumber()).isTrue();
       assertThat(kagzi("worker", "list")).isZero();
-      assertThat(out.toString()).contains(id, "double");
+      assertThat(out.toString()).contains(id, "double", "ONLINE");
 
       assertThat(kagzi("worker", "drain", id, "--namespace", "other")).isEqualTo(3);
       assertThat(kagzi("worker", "drain", id)).isZero();
       assertThat(out.toString()).contains("takes no new work");
       drained = id;
     }
+    assertThat(kagzi("worker", "list", "--queue", "numbers")).isZero();
+    assertThat(out.toString()).doesNotContain(drained, "OFFLINE");
+    assertThat(err.toString())
+        .contains("kagzi: no workers online")
+        .containsPattern("there are also .*\\d+ offline: --all shows them");
+    assertThat(kagzi("worker", "list", "--queue", "numbers", "--all")).isZero();
+    assertThat(out.toString()).contains(drained, "OFFLINE");
+    assertThat(err.toString()).isEmpty();
+    assertThat(kagzi("worker", "list", "--queue", "numbers", "-o", "json")).isZero();
+    assertThat(out.toString()).contains(drained);
+    assertThat(err.toString()).isEmpty();
+    assertThat(kagzi("worker", "list", "--all", "--status", "online")).isEqualTo(2);
     assertThat(kagzi("worker", "drain", drained)).isEqualTo(1);
     assertThat(err.toString())
         .isEqualToIgnoringNewLines("kagzi: worker " + drained + ": the worker is offline already");

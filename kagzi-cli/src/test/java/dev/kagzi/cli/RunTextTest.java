@@ -14,7 +14,7 @@ class RunTextTest {
   void crashes_are_shown_while_there_are_any() {
     Workflow run = Workflow.newBuilder().setRunId("r").setAttempts(1).setCrashes(2).build();
 
-    assertThat(RunText.details(run, List.of(), List.of(), List.of()).lines())
+    assertThat(RunText.details(run, List.of(), List.of(), List.of(), List.of()).lines())
         .anyMatch(line -> line.matches("crashes +2"));
   }
 
@@ -33,6 +33,6 @@ class RunTextTest {
   }
 
   private static String details(Workflow.Builder run) {
-    return RunText.details(run.build(), List.of(), List.of(), List.of());
+    return RunText.details(run.build(), List.of(), List.of(), List.of(), List.of());
   }
 }

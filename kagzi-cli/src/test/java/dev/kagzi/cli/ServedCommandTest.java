@@ -44,6 +44,7 @@ abstract class ServedCommandTest {
                 .unsafeDatabase()
                 .grpcPort(0)
                 .httpPort(0)
+                .localCallbacks("cli")
                 .build());
     kagzi = Kagzi.connect(address());
   }

@@ -168,7 +168,7 @@ class ServerCommandTest {
       String port = Integer.toString(taken.getLocalPort());
       Map<String, String> environment = Map.of("KAGZI_DB_URL", "postgres://127.0.0.1:1/k");
       try (KagziProcess server =
-          KagziProcess.start(folder, environment, "server", "--http-port", port)) {
+          KagziProcess.start(folder, environment, "server", "--port", "0", "--http-port", port)) {
         assertThat(server.awaitExit()).isEqualTo(1);
         assertThat(server.errors().lines())
             .singleElement()

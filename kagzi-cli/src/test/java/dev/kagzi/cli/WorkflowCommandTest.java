@@ -4,12 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.kagzi.sdk.OnCancel;
 import dev.kagzi.sdk.ReplayDiffersException;
 import dev.kagzi.sdk.Replayer;
 import dev.kagzi.sdk.Retry;
+import dev.kagzi.sdk.RunCancelledException;
 import dev.kagzi.sdk.RunFailedException;
 import dev.kagzi.sdk.RunHandle;
 import dev.kagzi.sdk.RunHistory;
+import dev.kagzi.sdk.RunStatus;
+import dev.kagzi.sdk.SignalInfo;
 import dev.kagzi.sdk.StepInfo;
 import dev.kagzi.sdk.Worker;
 import dev.kagzi.sdk.Workflow;
@@ -23,7 +27,9 @@ import java.net.Socket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
@@ -222,6 +228,163 @@ class WorkflowCommandTest extends ServedCommandTest {
     assertThat(workflow("list", "--type", "no-such-type")).isZero();
     assertThat(out.toString()).isEmpty();
     assertThat(err.toString()).isEqualToIgnoringNewLines("kagzi: no workflows");
+  }
+
+  @Test
+  void published_values_are_listed_and_printed() {
+    WorkflowType<String, String> type =
+        WorkflowType.of("publishing", String.class, String.class).queue("publishing");
+    try (Worker worker =
+        kagzi
+            .worker("publishing")
+            .workflow(
+                type,
+                (ctx, name) -> {
+                  ctx.publish("progress", Map.of("done", 3));
+                  ctx.publish("state", "all");
+                  return name;
+                })
+            .start()) {
+      assertThat(worker).isNotNull();
+      RunHandle<String> run = kagzi.workflow(type).start("Ada");
+      run.result();
+
+      assertThat(workflow("published", run.runId())).isZero();
+      assertThat(out.toString().lines().map(line -> line.replaceAll("20[^ ]+", "T")))
+          .satisfiesExactly(
+              line -> assertThat(line).matches("NAME +PUBLISHED +VALUE"),
+              line -> assertThat(line).matches("progress +T +\\{\"done\":3}"),
+              line -> assertThat(line).matches("state +T +\"all\""));
+      assertThat(workflow("published", run.runId(), "progress")).isZero();
+      assertThat(out.toString()).isEqualToIgnoringNewLines("{\"done\":3}");
+      assertThat(workflow("published", run.runId(), "-o", "json")).isZero();
+      assertThat(out.toString()).contains("\"name\" : \"state\"", "\"publishedAt\"");
+      assertThat(workflow("get", run.runId())).isZero();
+      assertThat(out.toString().lines())
+          .anyMatch(line -> line.matches("published +progress = \\{\"done\":3}"));
+      assertThat(workflow("published", run.runId(), "other")).isEqualTo(3);
+      assertThat(err.toString()).contains("other was not published (expected: a name that");
+    }
+  }
+
+  @Test
+  void a_callback_is_answered_once_and_a_repetition_prints_the_first_answer() {
+    WorkflowType<String, String> pay =
+        WorkflowType.of("pay", String.class, String.class).queue("pay");
+    try (Worker worker =
+        kagzi
+            .worker("pay")
+            .workflow(pay, (ctx, name) -> name + ctx.callback("payment", Integer.class).await())
+            .start()) {
+      RunHandle<String> run = kagzi.workflow(pay).start("Ada ");
+      await().atMost(SOON).until(() -> run.status() == RunStatus.SLEEPING);
+      assertThat(workflow("why", run.runId())).isZero();
+      assertThat(out.toString().replaceAll("\\s+", " "))
+          .contains("waits for the answer of callback payment");
+
+      assertThat(workflow("callback", run.runId(), "payment", "--input", "12")).isZero();
+      assertThat(out.toString()).isEqualToIgnoringNewLines("completed");
+      assertThat(run.result(SOON)).isEqualTo("Ada 12");
+      assertThat(workflow("callback", run.runId(), "payment", "--fail", "late")).isZero();
+      assertThat(out.toString()).isEqualToIgnoringNewLines("completed");
+      assertThat(workflow("callback", run.runId(), "other", "--fail", "no")).isEqualTo(3);
+      assertThat(err.toString()).contains("[CALLBACK_NOT_FOUND]");
+      assertThat(workflow("callback", run.runId(), "payment")).isEqualTo(2);
+      assertThat(worker).isNotNull();
+    }
+  }
+
+  @Test
+  void the_runs_of_a_chain_are_shown_and_its_result_is_that_of_the_last_one() {
+    WorkflowType<Integer, String> count =
+        WorkflowType.of("count", Integer.class, String.class).queue("counts");
+    RunHandle<String> run;
+    try (Worker worker =
+        kagzi
+            .worker()
+            .workflow(count, (ctx, left) -> left == 0 ? "end" : ctx.continueAsNew(left - 1))
+            .start()) {
+      run = kagzi.workflow(count).start(2);
+      assertThat(worker).isNotNull();
+      assertThat(workflow("result", run.runId())).isZero();
+      assertThat(out.toString()).isEqualToIgnoringNewLines("\"end\"");
+    }
+    String second = run.info().continuedTo().orElseThrow();
+
+    assertThat(workflow("get", run.runId())).isZero();
+    assertThat(out.toString().lines())
+        .anyMatch(line -> line.matches("continued as +" + second))
+        .noneMatch(line -> line.startsWith("continues"));
+    assertThat(workflow("get", second)).isZero();
+    assertThat(out.toString().lines())
+        .anyMatch(line -> line.matches("continues +" + run.runId()))
+        .anyMatch(line -> line.startsWith("continued as"));
+    assertThat(workflow("why", run.runId())).isZero();
+    assertThat(out.toString().replaceAll("\\s+", " "))
+        .contains("The run continued as run " + second);
+    assertThat(workflow("retry", run.runId())).isEqualTo(1);
+    assertThat(err.toString()).contains("has continued as run " + second, "[RUN_CONTINUED]");
+  }
+
+  @Test
+  void a_signal_is_stored_once_per_id_and_shown_until_it_is_received() {
+    RunHandle<String> run = kagzi.workflow(NOBODY_SERVES).start("Ada");
+    for (int i = 0; i < 2; i++) {
+      assertThat(
+              workflow(
+                  "signal", run.runId(), "approval", "--input", "{\"by\": \"ann\"}", "--id", "e1"))
+          .isZero();
+      assertThat(out.toString()).isEqualToIgnoringNewLines("e1");
+    }
+    assertThat(run.signals()).extracting(SignalInfo::name).containsExactly("approval");
+
+    assertThat(workflow("get", run.runId())).isZero();
+    assertThat(out.toString().lines()).anyMatch(line -> line.matches("signals +1 not received"));
+    run.cancel();
+    assertThat(workflow("signal", run.runId(), "approval", "--input", "1")).isEqualTo(1);
+    assertThat(err.toString()).contains("status CANCELLED (expected: an open run", "[RUN_ENDED]");
+    assertThat(workflow("signal", run.runId(), "approval", "--input", "no json")).isEqualTo(2);
+    assertThat(workflow("why", run.runId())).isZero();
+    assertThat(out.toString().replaceAll("\\s+", " "))
+        .contains("It never received 1 signal: approval.");
+  }
+
+  @Test
+  @SuppressWarnings("try") // close() stops the worker
+  void a_cancel_of_a_run_that_cleans_up_says_so_and_until_when() throws Exception {
+    WorkflowType<String, String> cleaning =
+        WorkflowType.of("cleaning", String.class, String.class)
+            .queue("cleaning")
+            .onCancel(OnCancel.CLEAN_UP, Duration.ofMinutes(5));
+    CountDownLatch undone = new CountDownLatch(1);
+    try (Worker worker =
+        kagzi
+            .worker()
+            .workflow(
+                cleaning,
+                (ctx, name) -> {
+                  try {
+                    ctx.sleep("nap", Duration.ofHours(1));
+                  } finally {
+                    ctx.cleanup("undo", undone::await);
+                  }
+                  return name;
+                })
+            .start()) {
+      RunHandle<String> run = kagzi.workflow(cleaning).start("Ada");
+      await().atMost(Duration.ofSeconds(20)).until(() -> run.status() == RunStatus.SLEEPING);
+
+      assertThat(workflow("cancel", run.runId())).isZero();
+      assertThat(out.toString())
+          .startsWith("run " + run.runId() + " is cancelled: its code cleans up, until ");
+      assertThat(workflow("get", run.runId())).isZero();
+      assertThat(out.toString().lines()).anyMatch(line -> line.startsWith("cancel requested"));
+      assertThat(workflow("why", run.runId())).isZero();
+      assertThat(out.toString()).contains("[CANCEL_REQUESTED");
+      undone.countDown();
+      assertThatThrownBy(() -> run.result(Duration.ofSeconds(20)))
+          .isInstanceOf(RunCancelledException.class);
+    }
   }
 
   @Test

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kagzi.protocol.v1.AdminServiceGrpc;
 import dev.kagzi.protocol.v1.ExplainWorkflowRequest;
 import dev.kagzi.protocol.v1.ExplainWorkflowResponse;
+import dev.kagzi.protocol.v1.GetPublishedRequest;
+import dev.kagzi.protocol.v1.GetPublishedResponse;
 import dev.kagzi.protocol.v1.GetWorkflowRequest;
 import dev.kagzi.protocol.v1.GetWorkflowResponse;
 import dev.kagzi.protocol.v1.ListStepsRequest;
@@ -44,6 +46,13 @@ class WorkflowGetTest {
               .setStatus(WorkflowStatus.WORKFLOW_STATUS_PENDING)
               .build();
       caller.onNext(GetWorkflowResponse.newBuilder().setWorkflow(run).build());
+      caller.onCompleted();
+    }
+
+    @Override
+    public void getPublished(
+        GetPublishedRequest request, StreamObserver<GetPublishedResponse> caller) {
+      caller.onNext(GetPublishedResponse.getDefaultInstance());
       caller.onCompleted();
     }
 

@@ -203,6 +203,46 @@ class WorkflowWhyTest extends ServedCommandTest {
   }
 
   @Test
+  void several_runs_are_explained_one_after_another() {
+    kagzi.workflow(NOBODY_SERVES).id("case-01").start("Ada");
+    kagzi.workflow(NOBODY_SERVES).id("case-02").start("Bob").cancel();
+
+    assertThat(workflow("why", "case-01", "case-02", "case-01")).isZero();
+    assertThat(out.toString())
+        .containsSubsequence(
+            "run case-01 is PENDING", "[NO_WORKER", "run case-02 is CANCELLED", "[ENDED")
+        .containsOnlyOnce("run case-01 is");
+
+    assertThat(workflow("why", "case-02", "case-11", "case-01", "-o", "json"))
+        .isEqualTo(ExitCode.NOT_FOUND);
+    assertThat(err.toString())
+        .startsWith("kagzi: run with external id not found in namespace default: case-11")
+        .contains("--namespace")
+        .hasLineCount(1);
+    assertThat(json().at("/runs/0/run").asString()).isEqualTo("case-02");
+    assertThat(json().at("/runs/1/causes/0/code").asString()).isEqualTo("NO_WORKER");
+    assertThat(json().at("/runs").size()).isEqualTo(2);
+  }
+
+  @Test
+  void the_help_explains_the_most_frequent_codes() {
+    assertThat(execute("workflow", "why", "--help")).isZero();
+
+    assertThat(out.toString().lines().map(String::strip))
+        .filteredOn(line -> line.matches("[A-Z_]{4,}(, [A-Z_]+)? .*"))
+        .hasSizeGreaterThan(8);
+  }
+
+  @Test
+  void no_blocked_run_says_what_was_looked_for() {
+    assertThat(workflow("list", "--blocked", "--type", "never-started")).isZero();
+
+    assertThat(err.toString())
+        .contains("no blocked workflows: no run waits because the code of its workers does not")
+        .contains("`kagzi workflow why RUN`");
+  }
+
+  @Test
   void a_client_gets_the_same_answer() {
     RunHandle<String> run = kagzi.workflow(NOBODY_SERVES).start("Ada");
 

@@ -13,6 +13,7 @@ import dev.kagzi.engine.internal.chore.PurgeExpiredRuns;
 import dev.kagzi.engine.internal.chore.RedeliverMessages;
 import dev.kagzi.engine.internal.chore.RefreshWhenChanged;
 import dev.kagzi.engine.internal.chore.ReleaseOrphanedClaims;
+import dev.kagzi.engine.internal.chore.RequestPoller;
 import dev.kagzi.engine.internal.chore.ScheduleTimer;
 import dev.kagzi.engine.internal.chore.ServerHeartbeat;
 import dev.kagzi.engine.internal.db.ConnectionFactory;
@@ -21,10 +22,9 @@ import dev.kagzi.engine.internal.dispatch.ClaimRules;
 import dev.kagzi.engine.internal.dispatch.DispatchCallbacks;
 import dev.kagzi.engine.internal.dispatch.Dispatcher;
 import dev.kagzi.engine.internal.journal.Journal;
-import dev.kagzi.engine.internal.notification.InProcessNotifier;
 import dev.kagzi.engine.internal.notification.Notifier;
-import dev.kagzi.engine.internal.notification.PostgresNotifier;
 import dev.kagzi.engine.internal.notification.ServerMessage;
+import dev.kagzi.engine.internal.run.CancelRun;
 import dev.kagzi.engine.internal.run.DeliverMessages;
 import dev.kagzi.engine.internal.run.ExpireRun;
 import dev.kagzi.engine.internal.run.LargePayloads;
@@ -38,11 +38,11 @@ import dev.kagzi.engine.internal.transition.RunWriter;
 import dev.kagzi.engine.metrics.Meters;
 import dev.kagzi.engine.namespace.Namespaces;
 import dev.kagzi.engine.query.ClusterMetrics;
-import dev.kagzi.engine.query.Health;
 import dev.kagzi.engine.query.Queries;
-import dev.kagzi.engine.query.QueryRules;
+import dev.kagzi.engine.request.EndedLogins;
 import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.run.DefaultVersions;
+import dev.kagzi.engine.run.PublishedWatches;
 import dev.kagzi.engine.run.Report;
 import dev.kagzi.engine.run.Reports;
 import dev.kagzi.engine.run.RunCompletions;
@@ -76,6 +76,7 @@ public final class Engine implements AutoCloseable {
   private final DefaultVersions versions;
   private final Dispatcher dispatcher;
   private final RunCompletions completions;
+  private final PublishedWatches published;
   private final Namespaces namespaces;
   private final Workers workers;
   private final Runs runs;
@@ -89,12 +90,14 @@ public final class Engine implements AutoCloseable {
   private final Schedules schedules;
   private final ScheduleStarts scheduleStarts;
   private final ScheduleTimer scheduleTimer;
+  private final RequestPoller requestPoller;
   private final Coordinator coordinator;
   private final Coordinator purger;
   private final Meters meters;
   private final EngineMetrics metrics;
   private final ClusterMetrics clusterMetrics;
   private final RetryPolicy defaultRetryPolicy;
+  private final EndedLogins endedLogins;
 
   private Engine(Database database, EngineConfig config, Meters meters) {
     UUID serverId = RunId.next().value();
@@ -103,10 +106,12 @@ public final class Engine implements AutoCloseable {
         new StartChecks(config.limits(), largePayloads, config.workers().heartbeat().toMillis());
     this.database = database;
     this.meters = meters;
+    this.endedLogins = new EndedLogins(database);
     this.defaultRetryPolicy = config.rules().defaultPolicy();
     this.completions = new RunCompletions(database, config.memory().readBytesMax(), threads);
+    this.published = new PublishedWatches(database, threads);
     this.namespaces = createNamespaces(config);
-    this.notifier = createNotifier(config.notifier(), serverId);
+    this.notifier = Notifier.create(config.notifier(), database, serverId, this::receive, threads);
     this.versions =
         new DefaultVersions(
             database, config.limits(), () -> notifier.publish(new ServerMessage.Versions()));
@@ -117,21 +122,47 @@ public final class Engine implements AutoCloseable {
     EngineEvents events = createEvents();
     this.journal = createJournal(config, events, largePayloads);
     this.dispatcher = createDispatcher(config);
+    // Before the first session is opened.
+    database.watchGenerations(
+        new GenerationEvents(dispatcher, completions, this::refreshEverything));
     this.workers = createWorkers(config);
-    this.queries = createQueries(config);
+    this.queries =
+        new Queries(database, config.limits(), config.queryRules(), this::expectRequests);
     this.diagnosis =
         new Diagnosis(
             database,
             (namespace, run) -> queries.explain(namespace, run).causes().getFirst().text());
-    this.runs = createRuns(config, startChecks);
+    this.runs =
+        new Runs(
+            database,
+            journal,
+            namespaces,
+            config.limits(),
+            startChecks,
+            versions,
+            dispatcher::reserve);
+    this.requestPoller =
+        RequestPoller.of(
+            heartbeat, database, runs::startAll, defaultRetryPolicy, runs::signal, threads);
     this.reports = new Reports(journal, config.limits(), startChecks, stepCounts);
-    this.scheduleTimer = createScheduleTimer(config, events);
+    this.scheduleTimer =
+        new ScheduleTimer(
+            heartbeat,
+            new ScheduleFirer(database, config.schedules(), config.coordinatorInterval(), events),
+            config.coordinatorInterval(),
+            threads);
     this.schedules =
         new Schedules(database, namespaces, config.limits(), largePayloads, scheduleTimer::dueIn);
     this.scheduleStarts = new ScheduleStarts(database, namespaces, config.limits(), events);
     this.tasks = new Tasks(database, dispatcher, namespaces, workers::require, config.limits());
     this.coordinator = createCoordinator(config);
-    this.purger = createPurger(config);
+    // Has its own thread, so that a slow purge does not delay the chores of the coordinator.
+    this.purger =
+        new Coordinator(
+            "purge",
+            List.of(new PurgeExpiredRuns(database, namespaces, workers, config.retention())),
+            config.coordinatorInterval(),
+            threads);
     this.metrics = new EngineMetrics(database.metrics(), meters, journal);
     this.clusterMetrics = new ClusterMetrics(database, meters);
     database.bind(meters);
@@ -144,14 +175,6 @@ public final class Engine implements AutoCloseable {
         config.autoCreateNamespaces(),
         this::namespaceChanged,
         namespace -> notifier.publish(new ServerMessage.Namespace(namespace)));
-  }
-
-  private Notifier createNotifier(NotifierKind kind, UUID serverId) {
-    return switch (kind) {
-      case POSTGRES -> new PostgresNotifier(database, serverId, this::receive, threads);
-      case IN_PROCESS ->
-          new InProcessNotifier(database.address(), serverId, this::receive, threads);
-    };
   }
 
   private ExpireOverdue createExpireOverdue(EngineConfig config) {
@@ -167,6 +190,7 @@ public final class Engine implements AutoCloseable {
     return new EngineEvents(
         meters.runs(),
         completions,
+        published,
         notifier,
         stepCounts,
         this::deliverMessages,
@@ -186,15 +210,10 @@ public final class Engine implements AutoCloseable {
   }
 
   private Dispatcher createDispatcher(EngineConfig config) {
-    ClaimRules claimRules =
-        new ClaimRules(
-            config.workers().lease().toMillis(),
-            config.rules().crashes(),
-            config.rules().stepTimeoutMs());
     return new Dispatcher(
         database,
         config.dispatch(),
-        claimRules,
+        ClaimRules.of(config.workers(), config.rules()),
         new DispatchCallbacks(
             claims -> workers.recovery().take(claims, TakeReason.TASK_NOT_TAKEN),
             run -> workers.recovery().failCrashed(run),
@@ -219,34 +238,6 @@ public final class Engine implements AutoCloseable {
         threads);
   }
 
-  private Queries createQueries(EngineConfig config) {
-    Health.Rules healthRules =
-        new Health.Rules(
-            2 * config.workers().heartbeat().toMillis(), config.workers().stale().toMillis());
-    return new Queries(
-        database,
-        config.limits(),
-        new QueryRules(
-            healthRules,
-            config.workers().lease().toMillis(),
-            config.dispatch().firstLease().toMillis(),
-            config.rules().crashes().limit(),
-            config.rules().defaultPolicy()));
-  }
-
-  private Runs createRuns(EngineConfig config, StartChecks startChecks) {
-    return new Runs(
-        database, journal, namespaces, config.limits(), startChecks, versions, dispatcher::reserve);
-  }
-
-  private ScheduleTimer createScheduleTimer(EngineConfig config, EngineEvents events) {
-    return new ScheduleTimer(
-        heartbeat,
-        new ScheduleFirer(database, config.schedules(), config.coordinatorInterval(), events),
-        config.coordinatorInterval(),
-        threads);
-  }
-
   private Coordinator createCoordinator(EngineConfig config) {
     return new Coordinator(
         "coordinator",
@@ -258,21 +249,13 @@ public final class Engine implements AutoCloseable {
             expireOverdue,
             new FoldRunCounts(heartbeat, database),
             scheduleTimer,
+            requestPoller,
             new RefreshWhenChanged(
                 heartbeat::namespacesChangedUs, () -> false, namespaces::refresh),
             new RefreshWhenChanged(heartbeat::typesChangedUs, versions::isStale, versions::read),
             dispatcher.registry()::removeOld,
             workers::evictOld,
             stepCounts::evictOld),
-        config.coordinatorInterval(),
-        threads);
-  }
-
-  /** Has its own thread, so that a slow purge does not delay the chores of the coordinator. */
-  private Coordinator createPurger(EngineConfig config) {
-    return new Coordinator(
-        "purge",
-        List.of(new PurgeExpiredRuns(database, namespaces, workers, config.retention())),
         config.coordinatorInterval(),
         threads);
   }
@@ -312,6 +295,7 @@ public final class Engine implements AutoCloseable {
     try {
       prepareSchema.accept(database);
       database.check();
+      FoldRunCounts.foldLeftBehind(database);
     } catch (SQLException e) {
       database.close();
       throw new IllegalStateException("database: " + e.getMessage(), e);
@@ -327,6 +311,7 @@ public final class Engine implements AutoCloseable {
       engine.notifier.start();
       engine.heartbeat.send();
       engine.scheduleTimer.start();
+      engine.requestPoller.start();
       engine.versions.read();
       // A server that believes it is alone publishes no events: make the others count this one.
       engine.notifier.publish(new ServerMessage.Everything());
@@ -377,8 +362,16 @@ public final class Engine implements AutoCloseable {
     return versions;
   }
 
+  public EndedLogins endedLogins() {
+    return endedLogins;
+  }
+
   public RunCompletions completions() {
     return completions;
+  }
+
+  public PublishedWatches published() {
+    return published;
   }
 
   /** Applies if neither step nor run has a policy, and to fields that a policy leaves out. */
@@ -414,6 +407,10 @@ public final class Engine implements AutoCloseable {
     return threads.failure().map(ThreadFailure::getMessage).or(database::unavailableReason);
   }
 
+  private void expectRequests() {
+    requestPoller.expect();
+  }
+
   /** Ends polls and streams, commits the queued writes and deletes the row of this server. */
   @Override
   public void close() {
@@ -421,10 +418,12 @@ public final class Engine implements AutoCloseable {
     coordinator.close();
     purger.close();
     scheduleTimer.close();
+    requestPoller.close();
     dispatcher.close();
     workers.close();
     journal.close();
     try {
+      FoldRunCounts.fold(database);
       heartbeat.deregister();
     } catch (RuntimeException unavailable) {
       log.atDebug()
@@ -433,6 +432,7 @@ public final class Engine implements AutoCloseable {
     }
     notifier.close();
     completions.close();
+    published.close();
     database.close();
   }
 
@@ -475,8 +475,15 @@ public final class Engine implements AutoCloseable {
     }
   }
 
-  /** Fails a claimed run with too many steps; later claims would read its whole history. */
+  /**
+   * Fails a claimed run with too many steps; later claims would read its whole history. Ends a run
+   * that should clean up, if the code of the worker does not.
+   */
   private boolean admit(QueueName queue, Task task) {
+    if (task.cancel() == Task.Cancel.END) {
+      journal.append(new CancelRun(queue.namespace(), task.claim().runId(), null));
+      return false;
+    }
     Optional<Failure> tooManySteps = stepCounts.claimed(task.claim(), task.stepsRecorded());
     tooManySteps.ifPresent(
         failure ->

@@ -8,6 +8,8 @@ import dev.kagzi.engine.config.RetentionConfig;
 import dev.kagzi.engine.config.ScheduleConfig;
 import dev.kagzi.engine.config.TransitionRules;
 import dev.kagzi.engine.config.WorkerConfig;
+import dev.kagzi.engine.query.Health;
+import dev.kagzi.engine.query.QueryRules;
 import dev.kagzi.engine.value.Limits;
 import java.time.Duration;
 
@@ -23,6 +25,15 @@ public record EngineConfig(
     ScheduleConfig schedules,
     MemoryConfig memory,
     NotifierKind notifier) {
+
+  QueryRules queryRules() {
+    return new QueryRules(
+        new Health.Rules(2 * workers.heartbeat().toMillis(), workers.stale().toMillis()),
+        workers.lease().toMillis(),
+        dispatch.firstLease().toMillis(),
+        rules.crashes().limit(),
+        rules.defaultPolicy());
+  }
 
   public static EngineConfig defaults() {
     return new EngineConfig(

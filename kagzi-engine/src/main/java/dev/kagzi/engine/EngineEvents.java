@@ -7,6 +7,7 @@ import dev.kagzi.engine.internal.run.RunEvents;
 import dev.kagzi.engine.internal.run.StepCounts;
 import dev.kagzi.engine.internal.run.TakeReason;
 import dev.kagzi.engine.metrics.RunMetrics;
+import dev.kagzi.engine.run.PublishedWatches;
 import dev.kagzi.engine.run.RunCompletions;
 import dev.kagzi.engine.run.RunEnd;
 import dev.kagzi.engine.value.Claim;
@@ -24,6 +25,7 @@ import java.util.function.Supplier;
 final class EngineEvents implements RunEvents {
   private final RunMetrics metrics;
   private final RunCompletions completions;
+  private final PublishedWatches published;
   private final Notifier notifier;
   private final StepCounts stepCounts;
   private final Consumer<RunId> deliver;
@@ -38,6 +40,7 @@ final class EngineEvents implements RunEvents {
   EngineEvents(
       RunMetrics metrics,
       RunCompletions completions,
+      PublishedWatches published,
       Notifier notifier,
       StepCounts stepCounts,
       Consumer<RunId> deliver,
@@ -46,6 +49,7 @@ final class EngineEvents implements RunEvents {
       Supplier<Workers> workers) {
     this.metrics = metrics;
     this.completions = completions;
+    this.published = published;
     this.notifier = notifier;
     this.stepCounts = stepCounts;
     this.deliver = deliver;
@@ -91,6 +95,7 @@ final class EngineEvents implements RunEvents {
   public void ended(RunEnd end, String namespace, String workflowType) {
     metrics.ended(namespace, workflowType, end.status());
     completions.ended(end);
+    published.changed(end.runId());
     notifier.publish(new ServerMessage.Ended(end.runId()));
   }
 
@@ -102,6 +107,16 @@ final class EngineEvents implements RunEvents {
   @Override
   public void stepRetried(QueueName queue, TypeVersion type) {
     metrics.stepRetried(queue.namespace(), type.type());
+  }
+
+  @Override
+  public void signalSent(QueueName queue, TypeVersion type) {
+    metrics.signalSent(queue.namespace(), type.type());
+  }
+
+  @Override
+  public void signalReceived(QueueName queue, TypeVersion type) {
+    metrics.signalReceived(queue.namespace(), type.type());
   }
 
   @Override
@@ -121,8 +136,18 @@ final class EngineEvents implements RunEvents {
   }
 
   @Override
-  public void childEnded(WorkerId worker, Claim claim) {
-    workers.get().send(new ServerMessage.ChildEnded(worker, claim));
+  public void stepEnded(WorkerId worker, Claim claim) {
+    workers.get().send(new ServerMessage.StepEnded(worker, claim));
+  }
+
+  @Override
+  public void published(RunId run) {
+    published.changed(run);
+  }
+
+  @Override
+  public void cancelRequested(WorkerId worker, Claim claim) {
+    workers.get().send(new ServerMessage.CancelRequested(worker, claim));
   }
 
   @Override

@@ -22,6 +22,7 @@ import dev.kagzi.engine.run.ReportResult;
 import dev.kagzi.engine.run.StartOptions;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.PublishedValue;
 import dev.kagzi.engine.value.RecordedStep;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
@@ -116,6 +117,30 @@ class CostTest {
 
     assertThat(answers).allMatch(ReportResult.Accepted.class::isInstance);
     assertThat(connections.byLanes()).hasSize(1).allMatch(Sent::isCommit);
+  }
+
+  @Test
+  void published_values_cost_a_read_and_a_write_in_the_transaction_of_another_report() {
+    engine.start();
+    Claim claim = engine.claimOne(engine.register()).claim();
+    engine.report(stepDone(claim, "first", "1"));
+    connections.forget();
+    engine.report(List.of(stepDone(claim, "a", "1"), stepDone(claim, "b", "2")));
+    int without = connections.byLanes().size();
+    connections.forget();
+
+    engine.report(
+        List.of(
+            stepDone(claim, "c", "1"),
+            new Report.ValuesPublished(
+                claim,
+                List.of(
+                    new PublishedValue("progress", "", 1, 1, payload("1")),
+                    new PublishedValue("state", "", 1, 2, payload("2")))),
+            stepDone(claim, "d", "2")));
+
+    assertThat(connections.byLanes()).hasSize(without + 2);
+    assertThat(connections.byLanes()).filteredOn(Sent::isCommit).hasSize(1);
   }
 
   /** The lock of a run is written to the WAL: its commit would wait for the disk. */

@@ -3,7 +3,6 @@ package dev.kagzi.engine;
 import dev.kagzi.engine.value.RunId;
 import java.sql.SQLException;
 import java.util.List;
-import java.util.Map;
 import java.util.TreeMap;
 
 /**
@@ -184,8 +183,114 @@ final class FilledDatabase {
       VALUES ('default', now() - interval '1 minute', 'order', 'orders', 3, 2, 1, 0);
       """;
 
+  private static final String V4 =
+      """
+      INSERT INTO kagzi.step_runs
+        (run_id, step_id, attempt, epoch, run_attempt, kind, status, output, created_at, started_at,
+         finished_at)
+      VALUES ('{BLOCKED}', 'approval', 1, 1, 1, 'SIGNAL', 'COMPLETED', '"yes"',
+              now() - interval '1 day', now() - interval '1 day', now() - interval '1 hour');
+      INSERT INTO kagzi.run_signals
+        (run_id, signal_no, signal_id, name, data, metadata, step_id, sent_at, received_at)
+      VALUES
+        ('{BLOCKED}', 1, 'first', 'approval', NULL, NULL, 'approval', now() - interval '1 hour',
+         now() - interval '1 hour'),
+        ('{BLOCKED}', 2, 'second', 'approval', '"no"', '{}', NULL, now() - interval '1 hour', NULL),
+        ('{PURGED}', 1, 'late', 'approval', '"no"', '{}', NULL, now() - interval '99 days', NULL);
+      UPDATE kagzi.workflow_runs SET simple = true WHERE run_id = '{PENDING}';
+      UPDATE kagzi.workers SET simple = true WHERE hostname = 'draining';
+      """;
+
+  private static final String V5 =
+      """
+      INSERT INTO kagzi.published_values
+        (run_id, name, scope, run_attempt, sequence, version, data, metadata, published_at)
+      VALUES ('{BLOCKED}', 'progress', '', 1, 2, 4294967298, '"half"', '{}', now());
+      """;
+
+  private static final String V7 =
+      """
+      UPDATE kagzi.workflow_runs
+         SET continued_to = '{BLOCKED}'
+       WHERE run_id = '{COMPLETED}';
+      UPDATE kagzi.workflow_runs
+         SET continued_from = '{COMPLETED}', first_run_id = '{COMPLETED}',
+             chain_deadline = now() + interval '1 day'
+       WHERE run_id = '{BLOCKED}';
+      UPDATE kagzi.run_signals SET chain_id = '{COMPLETED}' WHERE run_id = '{BLOCKED}';
+      """;
+
+  private static final String V8 =
+      """
+      UPDATE kagzi.workflow_runs SET clean_up_ms = 60000 WHERE run_id = '{SLEEPING}';
+      UPDATE kagzi.workflow_runs
+         SET clean_up_ms = 60000, cancel_requested_at = finished_at, cancel_epoch = epoch
+       WHERE run_id = '{CANCELLED}';
+      """;
+
+  // V10 adds indexes only.
+  private static final String V10 = "";
+
+  private static final String V11 = "UPDATE kagzi.database_generation SET generation = 1";
+
+  private static final String V9 =
+      """
+      INSERT INTO kagzi.start_requests
+        (run_id, namespace, external_id, task_queue, workflow_type, version, data,
+         on_failure_workflow, on_failure_task_queue, if_exists, requested_at, refused_at,
+         refusal_code, refusal)
+      VALUES
+        ('00000000-0000-7000-8000-0000000002e1', 'unknown', '', 'elsewhere', 'other', '', '"in"',
+         '', '', 'USE_EXISTING', now() - interval '1 hour', NULL, NULL, NULL),
+        ('00000000-0000-7000-8000-0000000002e2', 'default', '', 'elsewhere', 'other', '', '"in"',
+         '', '', 'USE_EXISTING', now() - interval '1 hour', now() - interval '1 hour',
+         'INVALID_ARGUMENT', 'task_queue: refused'),
+        ('00000000-0000-7000-8000-0000000002e3', 'default', '', 'elsewhere', 'other', '', '"in"',
+         '', '', 'USE_EXISTING', now() - interval '99 days', now() - interval '99 days',
+         'INVALID_ARGUMENT', 'task_queue: refused');
+      """;
+
+  private static final String V12 =
+      """
+      INSERT INTO kagzi.signal_requests
+        (run_id, namespace, name, signal_id, data, requested_at, refused_at, refusal_code, refusal)
+      VALUES
+        ('{PENDING}', 'unknown', 'approval', 'third', '"in"', now() - interval '1 hour', NULL, NULL,
+         NULL),
+        ('{BLOCKED}', 'default', 'approval', 'second', '"no"', now() - interval '1 hour', NULL, NULL,
+         NULL),
+        ('{BLOCKED}', 'default', '', 'refused', '"in"', now() - interval '1 hour',
+         now() - interval '1 hour', 'INVALID_ARGUMENT', 'name: refused'),
+        ('{BLOCKED}', 'default', '', 'refused', '"in"', now() - interval '99 days',
+         now() - interval '99 days', 'INVALID_ARGUMENT', 'name: refused');
+      """;
+
   /** Rows that a server of each version can write and one of the version before cannot. */
-  private static final TreeMap<Integer, String> ROWS = new TreeMap<>(Map.of(1, V1, 2, V2, 3, V3));
+  private static final String V6 =
+      """
+      INSERT INTO kagzi.step_runs
+        (run_id, step_id, attempt, epoch, run_attempt, kind, status, output, created_at, started_at,
+         finished_at)
+      VALUES ('{BLOCKED}', 'payment', 1, 1, 1, 'CALLBACK', 'COMPLETED', '',
+              now() - interval '1 day', now() - interval '1 day', now() - interval '1 hour');
+      INSERT INTO kagzi.run_signals
+        (run_id, signal_no, signal_id, name, data, metadata, answer, sent_at)
+      VALUES
+        ('{BLOCKED}', 3, 'callback:payment', 'callback:payment', '',
+         '{"kagzi.failure": "no money", "kagzi.failure-type": ""}', 'FAILED',
+         now() - interval '1 hour'),
+        ('{PURGED}', 2, 'callback:payment', 'callback:payment', '1', '{}', 'COMPLETED',
+         now() - interval '99 days');
+      """;
+
+  private static final TreeMap<Integer, String> ROWS = new TreeMap<>();
+
+  static {
+    List<String> rows = List.of(V1, V2, V3, V4, V5, V6, V7, V8, V9, V10, V11, V12);
+    for (int i = 0; i < rows.size(); i++) {
+      ROWS.put(i + 1, rows.get(i));
+    }
+  }
 
   private FilledDatabase() {}
 

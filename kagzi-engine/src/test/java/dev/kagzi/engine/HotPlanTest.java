@@ -25,7 +25,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  */
 class HotPlanTest {
   private static final Set<String> PACKAGES =
-      Set.of("run", "step", "transition", "dispatch", "message", "worker");
+      Set.of("run", "step", "transition", "dispatch", "message", "signal", "published", "worker");
   private static final Pattern SCAN =
       Pattern.compile("\\w+ Scan(?: Backward)?(?: using (\\w+))? on (\\w+)");
 
@@ -33,7 +33,14 @@ class HotPlanTest {
 
   /** Tables whose rows are read by key; a table of a few live rows may be scanned. */
   private static final Set<String> LARGE =
-      Set.of("workflow_runs", "workflow_payloads", "step_runs", "run_messages", "workers");
+      Set.of(
+          "workflow_runs",
+          "workflow_payloads",
+          "step_runs",
+          "run_messages",
+          "run_signals",
+          "published_values",
+          "workers");
 
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
@@ -50,7 +57,10 @@ class HotPlanTest {
   private static final String PAYLOADS = "workflow_payloads_pkey";
   private static final String STEPS = "step_runs_pkey";
   private static final String MESSAGES = "run_messages_pkey";
+  private static final String SIGNALS = "run_signals_pkey";
+  private static final String PUBLISHED = "published_values_pkey";
   private static final String WORKERS = "workers_pkey";
+  private static final String CHAIN = "workflow_runs_chain";
 
   private static final Map<String, String> STATEMENTS = statements();
 
@@ -64,14 +74,15 @@ class HotPlanTest {
           hot("InsertRuns.DELETE_SQL", "", PKEY),
           hot("ResumeContext.SQL", "", PKEY, STEPS, "workflow_runs_external_id"),
           hot("UpdateRuns.RENEW_DEADLINES_SQL", "", PKEY),
+          hot("UpdateRuns.REQUEST_CANCEL_SQL", "", PKEY),
           hot("OverdueRuns.SQL", "int", "workflow_runs_deadline"),
           hot("OverdueSteps.SQL", "bigint, int", "step_runs_timeout"),
-          hot("PreviousRun.SQL", "uuid, text", PKEY, PAYLOADS),
+          hot("PreviousRun.SQL", "uuid, text", PKEY, PAYLOADS, CHAIN),
           hot("FailureContext.SQL", "text, bigint, int", PKEY, PAYLOADS, STEPS, "workers_queue"),
           hot("InsertPayloads.SQL", ""),
           hot("LockRuns.SQL", "", PKEY),
           hot("UpdateRuns.SQL", "", PKEY),
-          hot("RunCompletions.SQL", "", PKEY, PAYLOADS),
+          hot("RunCompletions.SQL", "", PKEY, PAYLOADS, CHAIN),
           hot("WriteSteps.PLAIN_SQL", ""),
           hot("WriteSteps.SQL", ""),
           hot("ReadSteps.BY_KEY_SQL", "", STEPS),
@@ -81,7 +92,8 @@ class HotPlanTest {
           hot("ReadSteps.SIZES_SQL", "", STEPS),
           hot("CloseSteps.END_OPEN_SQL", "", STEPS),
           hot("CloseSteps.END_SLEEPS_SQL", "", STEPS),
-          hot("CloseSteps.REOPEN_SLEEPS_SQL", "", STEPS),
+          hot("CloseSteps.REOPEN_WAITS_SQL", "", STEPS),
+          hot("CloseSteps.DELETE_RECEIVES_SQL", "", STEPS),
           hot("CaughtFailures.CARRY_OVER_SQL", "", STEPS),
           hot("RecordStep.SQL", "uuid, text, int, text, int, bytea, bigint", PKEY),
           hot("RecordStep.OPEN_SQL", "uuid, text, int, bytea, text, int, int", PKEY, STEPS),
@@ -107,7 +119,29 @@ class HotPlanTest {
           hot("Messages.TO_CHILDREN_SQL", "", "workflow_runs_parent"),
           hot("Messages.OF_ENDED_CHILDREN_SQL", "", "workflow_runs_parent", PAYLOADS),
           hot("InsertRuns.PARENTS_SQL", "", PKEY),
-          hot("CloseSteps.REOPEN_CHILDREN_SQL", "", STEPS, PKEY),
+          hot("CloseSteps.REOPEN_CHILDREN_SQL", "", STEPS, PKEY, CHAIN),
+          hot("ContinueRuns.SQL", "", PKEY),
+          hot("ContinueRuns.OPEN_STEPS_SQL", "int", "workflow_runs_parent", STEPS),
+          hot("ContinueRuns.LAST_SQL", "", CHAIN),
+          hot("MoveSignals.SQL", "", "run_signals_buffered"),
+          hot("SignalRows.STATE_SQL", "", SIGNALS, "run_signals_buffered", WORKERS),
+          hot("SignalRows.KNOWN_SQL", "", "run_signals_id", "run_signals_chain"),
+          hot("SignalRows.OLDEST_SQL", "", "run_signals_buffered"),
+          hot("SignalRows.RECEIVED_SQL", "", SIGNALS, STEPS),
+          hot("SignalRows.INSERT_SQL", ""),
+          hot("SignalRows.UPDATE_SQL", "", SIGNALS),
+          hot("SignalRows.ACCEPTED_SQL", "", "run_signals_external_id", PKEY),
+          hot("PublishedRows.READ_SQL", "", PUBLISHED),
+          hot("PublishedRows.WRITE_SQL", ""),
+          hot("PublishedWatches.SQL", "", PKEY, PUBLISHED),
+          hot("StartRequestRows.LOCK_SQL", "int"),
+          hot("StartRequestRows.READ_SQL", "int"),
+          hot("StartRequestRows.DELETE_SQL", ""),
+          hot("StartRequestRows.REFUSE_SQL", ""),
+          hot("SignalRequestRows.LOCK_SQL", "int"),
+          hot("SignalRequestRows.READ_SQL", "int"),
+          hot("SignalRequestRows.DELETE_SQL", ""),
+          hot("SignalRequestRows.REFUSE_SQL", ""),
           hot("Messages.OLD_SQL", "bigint, int", "run_messages_age"),
           hot("HeartbeatWriter.BEAT_SQL", "", WORKERS),
           hot("HeartbeatWriter.LOCKED_SQL", "", WORKERS),
@@ -127,6 +161,7 @@ class HotPlanTest {
           "WorkerRows.ATTACH_SQL",
           "WorkerRows.DETACHED_SQL",
           "WorkerRows.EVENT_SQL",
+          "RevokeClaims.SQL",
           "DefaultVersions.READ_SQL",
           "DefaultVersions.FORMER_SQL",
           "DefaultVersions.SET_SQL",
@@ -142,6 +177,14 @@ class HotPlanTest {
           "DeleteSteps.DELETE_SQL",
           "DeleteSteps.DELETE_SOME_SQL",
           "Messages.DELETE_SQL",
+          "PublishedRows.DELETE_SQL",
+          "PublishedRows.STORED_ROWS_SQL",
+          "SignalRows.DELETE_SQL",
+          "SignalRows.DELETE_SOME_SQL",
+          "SignalRows.STORED_ROWS_SQL",
+          "WorkerRows.MARK_SIMPLE_SQL",
+          "SignalRequestRows.PURGE_SQL",
+          "StartRequestRows.PURGE_SQL",
           "WorkerRows.PURGE_SQL");
 
   @Test
@@ -165,8 +208,12 @@ class HotPlanTest {
           "HeldRuns.ORPHANED_SQL",
           "CloseSteps.END_OPEN_SQL",
           "CloseSteps.END_SLEEPS_SQL",
-          "CloseSteps.REOPEN_SLEEPS_SQL",
+          "CloseSteps.REOPEN_WAITS_SQL",
           "CloseSteps.REOPEN_CHILDREN_SQL",
+          "CloseSteps.DELETE_RECEIVES_SQL",
+          "SignalRows.UPDATE_SQL",
+          "SignalRows.RECEIVED_SQL",
+          "MoveSignals.SQL",
           "HeartbeatWriter.BEAT_SQL");
 
   @BeforeEach
@@ -317,6 +364,21 @@ class HotPlanTest {
           """
           INSERT INTO kagzi.run_messages (to_run, step_id, what, created_at)
           SELECT md5(i::text)::uuid, 'child', 'COMPLETED', now()
+            FROM generate_series(%1$d, %2$d) i
+          """,
+          """
+          INSERT INTO kagzi.run_signals
+                 (run_id, signal_no, signal_id, name, data, step_id, namespace, external_id, sent_at)
+          SELECT md5((i / 5)::text)::uuid, i %% 5, 's' || i, 'approval', '\\x01',
+                 CASE WHEN i %% 5 < 4 THEN 'step#' || i END,
+                 CASE WHEN i %% 10 = 0 THEN 'default' END, CASE WHEN i %% 10 = 0 THEN 'o' || i END,
+                 now()
+            FROM generate_series(%1$d, %2$d) i
+          """,
+          """
+          INSERT INTO kagzi.published_values
+                 (run_id, name, scope, run_attempt, sequence, version, data, published_at)
+          SELECT md5((i / 5)::text)::uuid, 'progress' || i %% 5, '', 1, 1, i, '\\x01', now()
             FROM generate_series(%1$d, %2$d) i
           """,
           """

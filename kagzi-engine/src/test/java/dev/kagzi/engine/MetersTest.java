@@ -5,6 +5,7 @@ import static dev.kagzi.engine.TestEngine.TYPE;
 import static dev.kagzi.engine.TestEngine.await;
 import static dev.kagzi.engine.TestEngine.done;
 import static dev.kagzi.engine.TestEngine.failed;
+import static dev.kagzi.engine.TestEngine.payload;
 import static dev.kagzi.engine.TestEngine.stepDone;
 import static dev.kagzi.engine.TestEngine.stepFailed;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -16,10 +17,15 @@ import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.internal.run.TakeReason;
 import dev.kagzi.engine.metrics.StatementMetrics;
 import dev.kagzi.engine.retry.RetryPolicy;
+import dev.kagzi.engine.run.Report;
+import dev.kagzi.engine.run.SignalRequest;
 import dev.kagzi.engine.run.StartOptions;
 import dev.kagzi.engine.run.StartRequest;
+import dev.kagzi.engine.value.CallbackAnswer;
+import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.worker.WorkerHeartbeat;
@@ -132,6 +138,29 @@ class MetersTest {
     assertThat(ofType("kagzi.step.retries")).isEqualTo(1);
     assertThat(ofType("kagzi.run.retries")).isEqualTo(1);
     assertThat(ofType("kagzi.runs.ended", "status", "failed")).isZero();
+  }
+
+  @Test
+  void signals_are_counted_when_they_are_stored_and_when_they_are_received() {
+    Claim claim = claim().claim();
+    send(claim, "a");
+    send(claim, "b");
+    send(claim, "b");
+    CallbackAnswer paid = new CallbackAnswer.Completed(payload("1"));
+    engine.report(
+        new Report.StepDone(claim, "pay", 1, StepKind.CALLBACK, null, payload("1"), 0, ""));
+    await(engine.engine().runs().answerCallback(NAMESPACE, claim.runId(), "pay", paid));
+
+    engine.report(new Report.Receive(claim, "go", "go", null, false));
+    engine.report(new Report.Receive(claim, "await:pay", "callback:pay", null, false));
+
+    assertThat(ofType("kagzi.signals.sent")).isEqualTo(2);
+    assertThat(ofType("kagzi.signals.received")).isEqualTo(1);
+  }
+
+  private void send(Claim claim, String id) {
+    SignalRequest signal = new SignalRequest("go", payload("1"), id);
+    await(engine.engine().runs().signal(NAMESPACE, claim.runId(), signal));
   }
 
   @Test

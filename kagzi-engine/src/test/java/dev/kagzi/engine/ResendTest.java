@@ -36,12 +36,15 @@ import dev.kagzi.engine.run.Caller;
 import dev.kagzi.engine.run.IfExists;
 import dev.kagzi.engine.run.Report;
 import dev.kagzi.engine.run.ReportResult;
+import dev.kagzi.engine.run.SignalRequest;
 import dev.kagzi.engine.run.StartOptions;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.run.StartResult;
 import dev.kagzi.engine.thread.EssentialThreads;
+import dev.kagzi.engine.value.CallbackAnswer;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Origin;
+import dev.kagzi.engine.value.PublishedValue;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.Shard;
 import dev.kagzi.engine.value.StepKind;
@@ -73,6 +76,7 @@ class ResendTest {
   private static final String COMMIT = "COMMIT";
   private static final RetryPolicy SLOWLY = new RetryPolicy(3, 60_000, 1, 60_000, 0, List.of());
   private static final RetryPolicy QUICKLY = new RetryPolicy(3, 900, 1, 900, 0, List.of());
+  private static final SignalRequest SIGNAL = new SignalRequest("approval", payload("1"), "s");
   private static final RetryPolicy ONCE = new RetryPolicy(1, 1_000, 1, 1_000, 0, List.of());
 
   @RegisterExtension static final TestDatabase database = new TestDatabase();
@@ -607,6 +611,121 @@ class ResendTest {
             () -> await(handIn(new DeliverMessages(claim.runId()))), () -> state(claim.runId()));
       }
     },
+    SIGNAL_THAT_IS_BUFFERED(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        return signalling(engine, engine.start());
+      }
+    },
+    SIGNAL_THAT_WAKES_ITS_RUN(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        engine.report(receive(claim, null));
+        return signalling(engine, claim.runId());
+      }
+    },
+    CALLBACK(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        return reporting(engine, claim, callback(claim));
+      }
+    },
+    ANSWER_OF_A_CALLBACK_TO_A_RUNNING_RUN(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        engine.report(callback(claim));
+        return answering(engine, claim.runId());
+      }
+    },
+    ANSWER_OF_A_CALLBACK_TO_A_PARKED_RUN(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        engine.report(callback(claim));
+        engine.report(
+            new Report.Receive(claim, "await:payment", "callback:payment", 60_000L, false));
+        return answering(engine, claim.runId());
+      }
+    },
+    SIGNAL_WITH_ITS_START(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        String external = "external " + RunId.next();
+        RunId run = RunId.next(Shard.of(NAMESPACE, external));
+        return new Ready(
+            () -> {
+              var result =
+                  await(
+                      engine.engine().runs().signalOrStart(engine.request(external, run), SIGNAL));
+              return List.of(result.runId().equals(run), result.started(), result.known());
+            },
+            () -> state(run));
+      }
+    },
+    RECEIVE_OF_A_BUFFERED_SIGNAL(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        await(engine.engine().runs().signal(NAMESPACE, claim.runId(), SIGNAL));
+        return reporting(engine, claim, receive(claim, null));
+      }
+    },
+    RECEIVE_AND_END(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        await(engine.engine().runs().signal(NAMESPACE, claim.runId(), SIGNAL));
+        return reporting(engine, claim, receive(claim, null), done(claim, "1"));
+      }
+    },
+    RECEIVE_THAT_PARKS_THE_RUN(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        return reporting(engine, claim, receive(claim, 60_000L));
+      }
+    },
+    RECEIVE_THAT_TIMES_OUT(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        return reporting(engine, claim, receive(claim, 0L));
+      }
+    },
+    RECEIVES_STOPPED(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        await(engine.engine().runs().signal(NAMESPACE, claim.runId(), SIGNAL));
+        engine.report(new Report.Receive(claim, "race[a]/approval", "approval", null, true));
+        return reporting(engine, claim, new Report.ReceivesStopped(claim, List.of("race[a]/")));
+      }
+    },
+    VALUES_PUBLISHED(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        return reporting(engine, claim, published(claim), published(claim));
+      }
+    },
+    VALUES_PUBLISHED_AND_END(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        return reporting(engine, claim, published(claim), done(claim, "1"));
+      }
+    },
+    CONTINUE_AS_NEW(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        await(engine.engine().runs().signal(NAMESPACE, claim.runId(), SIGNAL));
+        return reportingChain(engine, claim);
+      }
+    },
     HEARTBEAT(COMMIT) {
       @Override
       Ready ready(TestEngine engine) {
@@ -709,6 +828,46 @@ class ResendTest {
         () -> state(claim.runId()));
   }
 
+  /** The ids of the two runs differ in each round; their contents do not. */
+  private static Ready reportingChain(TestEngine engine, Claim claim) {
+    RunId successor = claim.runId().derived("continued");
+    Report report = new Report.ContinueAsNew(claim, TestEngine.payload("2"), null, false);
+    return new Ready(
+        () -> engine.report(report).equals(new ReportResult.Continued(successor)),
+        () -> state(claim.runId()) + state(successor));
+  }
+
+  private static Report receive(Claim claim, @Nullable Long timeoutMs) {
+    return new Report.Receive(claim, "approval", "approval", timeoutMs, false);
+  }
+
+  private static Report published(Claim claim) {
+    return new Report.ValuesPublished(
+        claim, List.of(new PublishedValue("progress", "", 1, 1, payload("1"))));
+  }
+
+  private static Report callback(Claim claim) {
+    return new Report.StepDone(claim, "payment", 1, StepKind.CALLBACK, null, payload("1"), 0, "");
+  }
+
+  private static Ready answering(TestEngine engine, RunId run) {
+    return new Ready(
+        () ->
+            await(
+                engine
+                    .engine()
+                    .runs()
+                    .answerCallback(
+                        NAMESPACE, run, "payment", new CallbackAnswer.Failed("no", "type"))),
+        () -> state(run));
+  }
+
+  private static Ready signalling(TestEngine engine, RunId run) {
+    return new Ready(
+        () -> await(engine.engine().runs().signal(NAMESPACE, run, SIGNAL)).known(),
+        () -> state(run));
+  }
+
   private static Object plain(StartResult result, RunId run) {
     return List.of(result.runId().equals(run), result.existed());
   }
@@ -720,6 +879,11 @@ class ResendTest {
           List.of("retry", retry.nextAttempt(), halves(retry.delayMs()), retry.claimKept());
       case ReportResult.Sleeping slept ->
           List.of("sleeping", halves(slept.remainingMs()), slept.claimKept());
+      case ReportResult.Receiving waiting ->
+          List.of(
+              "receiving",
+              waiting.remainingMs() == null ? -1 : halves(waiting.remainingMs()),
+              waiting.claimKept());
       case ReportResult.ChildAccepted ignored -> "child";
       default -> result;
     };
@@ -774,6 +938,11 @@ class ResendTest {
                            error, retry_policy, due_at IS NOT NULL, finished_at IS NOT NULL)::text,
                           ' ' ORDER BY step_id, attempt)
                   FROM kagzi.step_runs WHERE run_id = :run), '-')
+            || coalesce((SELECT string_agg((signal_no, signal_id, name, data, step_id, answer)::text, ' '
+                                           ORDER BY signal_no)
+                  FROM kagzi.run_signals WHERE run_id = :run), '-')
+            || coalesce((SELECT string_agg((name, scope, sequence, version % 4294967296, data)::text, ' ')
+                  FROM kagzi.published_values WHERE run_id = :run), '-')
             || (SELECT count(*) FROM kagzi.workflow_runs WHERE parent_run_id = :run)
             || (SELECT count(*) FROM kagzi.run_messages WHERE to_run = :run) AS text
         """

@@ -134,7 +134,8 @@ public final class TestDatabase implements BeforeAllCallback, AfterAllCallback {
     execute(
         """
         TRUNCATE kagzi.workflow_runs, kagzi.workflow_payloads, kagzi.step_runs, kagzi.run_messages,
-                 kagzi.workers
+                 kagzi.run_signals, kagzi.published_values, kagzi.start_requests,
+                 kagzi.signal_requests, kagzi.workers
         """);
   }
 

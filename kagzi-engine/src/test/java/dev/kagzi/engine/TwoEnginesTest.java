@@ -152,7 +152,10 @@ class TwoEnginesTest {
                   }
 
                   @Override
-                  public void childEnded(List<Claim> claims) {}
+                  public void stepEnded(List<Claim> claims) {}
+
+                  @Override
+                  public void cancelRequested(List<Claim> claims) {}
 
                   @Override
                   public void drain() {

@@ -3,6 +3,7 @@ package dev.kagzi.engine;
 import static dev.kagzi.engine.TestEngine.NAMESPACE;
 import static dev.kagzi.engine.TestEngine.await;
 import static dev.kagzi.engine.TestEngine.done;
+import static dev.kagzi.engine.TestEngine.payload;
 import static dev.kagzi.engine.TestEngine.stepDone;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -13,7 +14,11 @@ import dev.kagzi.engine.page.PageSpec;
 import dev.kagzi.engine.query.RunFilter;
 import dev.kagzi.engine.query.RunView;
 import dev.kagzi.engine.query.Stats;
+import dev.kagzi.engine.run.CallbackResult;
+import dev.kagzi.engine.run.SignalRequest;
+import dev.kagzi.engine.run.SignalResult;
 import dev.kagzi.engine.schedule.ScheduleView;
+import dev.kagzi.engine.value.CallbackAnswer;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.StepKind;
@@ -96,7 +101,62 @@ class UpgradeTest {
       Map<String, String> headers = version < 2 ? Map.of() : Map.of("tenant", "acme");
       assertThat(engine.run(Filled.SLEEPING.id()).setup().headers()).isEqualTo(headers);
 
+      assertThat(engine.run(Filled.CANCELLED.id()).cancelRequestedAt() == null)
+          .isEqualTo(version < 8);
+
+      SignalRequest signal = new SignalRequest("approval", payload("1"), "second");
+      assertThat(await(engine.engine().runs().signal(NAMESPACE, Filled.BLOCKED.id(), signal)))
+          .isEqualTo(new SignalResult(Filled.BLOCKED.id(), version >= 4));
+
+      assertThat(
+              engine.engine().queries().published(NAMESPACE, Filled.BLOCKED.id(), "", 0).values())
+          .hasSize(version < 5 ? 0 : 1);
+
+      assertThat(
+              await(
+                  engine
+                      .engine()
+                      .runs()
+                      .answerCallback(
+                          NAMESPACE,
+                          Filled.BLOCKED.id(),
+                          "payment",
+                          new CallbackAnswer.Completed(payload("1")))))
+          .isEqualTo(new CallbackResult(version >= 6, version >= 6));
+
+      boolean chained = version >= 7;
+      if (chained) {
+        assertThat(await(engine.engine().runs().signal(NAMESPACE, Filled.COMPLETED.id(), signal)))
+            .isEqualTo(new SignalResult(Filled.COMPLETED.id(), true));
+      }
+
+      if (version >= 9) {
+        await()
+            .atMost(Duration.ofSeconds(20))
+            .untilAsserted(
+                () ->
+                    assertThat(
+                            database.values(
+                                "SELECT right(run_id::text, 4) || coalesce(refusal_code, '')"
+                                    + " FROM kagzi.start_requests"))
+                        .containsExactly("02e1NOT_FOUND", "02e2INVALID_ARGUMENT"));
+      }
+      if (version >= 12) {
+        await()
+            .atMost(Duration.ofSeconds(20))
+            .untilAsserted(
+                () ->
+                    assertThat(
+                            database.values(
+                                "SELECT signal_id || coalesce(refusal_code, '')"
+                                    + " FROM kagzi.signal_requests"))
+                        .as("second is stored already")
+                        .containsExactly("refusedINVALID_ARGUMENT", "thirdNOT_FOUND"));
+      }
       complete(engine, ids(OPEN));
+      assertThat(await(engine.end(Filled.COMPLETED.id())).orElseThrow().runId())
+          .isEqualTo(chained ? Filled.BLOCKED.id() : Filled.COMPLETED.id());
+      assertThat(engine.run(Filled.BLOCKED.id()).setup().bufferedSignals()).isEqualTo(1);
       RunId triggered =
           engine.engine().scheduleStarts().trigger(NAMESPACE, Filled.TEMPLATE.id(), null);
       RunId retried =
@@ -116,6 +176,12 @@ class UpgradeTest {
                   "SELECT step_id FROM kagzi.step_runs WHERE run_id = '%s'"
                       .formatted(Filled.PURGED.id())))
           .as("steps of a purged run")
+          .isEmpty();
+      assertThat(
+              database.values(
+                  "SELECT signal_id FROM kagzi.run_signals WHERE run_id = '%s'"
+                      .formatted(Filled.PURGED.id())))
+          .as("signals of a purged run")
           .isEmpty();
     }
   }
@@ -154,7 +220,7 @@ class UpgradeTest {
     assertThat(tasks).containsOnlyKeys(runs);
     Task taken = tasks.get(Filled.RUNNING.id());
     if (taken != null) {
-      assertThat(taken.claim().epoch()).isEqualTo(2);
+      assertThat(taken.claim().epoch()).isGreaterThan(1);
       assertSteps(taken, "charge");
     }
     Task awake = tasks.get(Filled.SLEEPING.id());

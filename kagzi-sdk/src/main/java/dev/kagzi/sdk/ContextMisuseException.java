@@ -2,7 +2,8 @@ package dev.kagzi.sdk;
 
 /**
  * Thrown when a {@link WorkflowContext} is used where it is not valid: in a foreign thread, inside
- * a step, in another branch, in another run, or after the workflow's code returned.
+ * a step, in another branch, in another run, or after the workflow's code returned; and when a run
+ * cannot continue as new.
  */
 public final class ContextMisuseException extends KagziException {
   private final Misuse misuse;
@@ -27,7 +28,9 @@ public final class ContextMisuseException extends KagziException {
     /** In the code of another run. */
     OTHER_RUN(ClientCode.CONTEXT_OTHER_RUN),
     /** After the workflow's code returned. */
-    AFTER_END(ClientCode.CONTEXT_AFTER_END);
+    AFTER_END(ClientCode.CONTEXT_AFTER_END),
+    /** The run was to continue as new while a branch or a child of it was open. */
+    OPEN_WORK(ClientCode.CONTEXT_OPEN_WORK);
 
     private final ClientCode code;
 

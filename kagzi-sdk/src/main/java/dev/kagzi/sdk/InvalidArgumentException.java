@@ -16,7 +16,8 @@ public final class InvalidArgumentException extends IllegalArgumentException {
 
   /**
    * Returns the error code, which does not change between releases: {@code INVALID_NAME}, {@code
-   * DUPLICATE_TYPE}, {@code DUPLICATE_BRANCH}, {@code NO_BRANCH} or {@code HISTORY_UNREADABLE}.
+   * DUPLICATE_TYPE}, {@code DUPLICATE_BRANCH}, {@code NO_BRANCH}, {@code TOO_MUCH_PUBLISHED} or
+   * {@code HISTORY_UNREADABLE}.
    */
   public String code() {
     return code;

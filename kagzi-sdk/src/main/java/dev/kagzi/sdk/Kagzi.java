@@ -6,6 +6,7 @@ import dev.kagzi.protocol.v1.GetServerInfoResponse;
 import dev.kagzi.protocol.v1.SetDefaultVersionRequest;
 import dev.kagzi.protocol.v1.Workflow;
 import dev.kagzi.sdk.internal.client.RunCalls;
+import dev.kagzi.sdk.internal.jdbc.OutboxPump;
 import dev.kagzi.sdk.internal.metrics.ClientMetrics;
 import dev.kagzi.sdk.internal.metrics.GuardedMetrics;
 import dev.kagzi.sdk.internal.metrics.MicrometerMetrics;
@@ -21,6 +22,7 @@ import dev.kagzi.sdk.internal.wire.Payloads;
 import dev.kagzi.sdk.internal.wire.RequestIds;
 import dev.kagzi.sdk.internal.worker.WorkerGroup;
 import dev.kagzi.sdk.internal.worker.WorkerSettings;
+import dev.kagzi.sdk.jdbc.OutboxRelay;
 import io.grpc.ClientInterceptors;
 import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
@@ -38,6 +40,7 @@ import java.util.concurrent.Executor;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
+import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -80,6 +83,7 @@ public final class Kagzi implements AutoCloseable {
   private final Payloads payloads;
   private final RunCalls runs;
   private final List<Worker> workers = new CopyOnWriteArrayList<>();
+  private final List<OutboxRelay> relays = new CopyOnWriteArrayList<>();
 
   /** The workflows of all workers that this client started, by type and version. */
   private final Map<String, RegisteredWorkflow<?, ?>> served = new ConcurrentHashMap<>();
@@ -287,6 +291,40 @@ public final class Kagzi implements AutoCloseable {
     return List.copyOf(workers);
   }
 
+  /**
+   * Starts a relay that sends the outbox in this database: the starts of {@link
+   * WorkflowStarter#startInOutbox} and the signals of {@link RunHandle#signalInOutbox}, in this
+   * client's namespace. Several relays may work on one outbox. Closing the client closes its
+   * relays.
+   */
+  public OutboxRelay relayOutbox(DataSource dataSource) {
+    return relayOutbox(dataSource, Duration.ofMillis(100));
+  }
+
+  /**
+   * Like {@link #relayOutbox(DataSource)}, with the interval between two queries while the outbox
+   * is empty.
+   */
+  public OutboxRelay relayOutbox(DataSource dataSource, Duration interval) {
+    if (interval.toMillis() < 1) {
+      throw new IllegalArgumentException("interval: " + interval + " (expected: at least 1 ms)");
+    }
+    OutboxRelay relay =
+        new OutboxPump(
+            Objects.requireNonNull(dataSource, "dataSource"),
+            connection.namespace(),
+            interval,
+            row -> OutboxMessages.send(runs, row),
+            OutboxMessages::isFinal);
+    relays.add(relay);
+    return relay;
+  }
+
+  /** Returns the namespace of this client: {@link Builder#namespace}. */
+  public String namespace() {
+    return connection.namespace();
+  }
+
   Tracing tracing() {
     return tracing;
   }
@@ -307,6 +345,7 @@ public final class Kagzi implements AutoCloseable {
    */
   @Override
   public void close() {
+    relays.forEach(OutboxRelay::close);
     workers.forEach(Worker::shutdown);
     workers.forEach(Worker::close);
     runs.close();

@@ -1,6 +1,23 @@
 package dev.kagzi.sdk;
 
-/** Thrown when the result of a cancelled run is requested. */
+/**
+ * Thrown when the result of a cancelled run is requested.
+ *
+ * <p>Also thrown to the code of a run that is cancelled, if its type has {@link
+ * WorkflowType#onCancel}: by the call of the context that is in progress or, if there is none, by
+ * the next one. The place is recorded, so a replay throws it there again. Catch it to clean up:
+ *
+ * <pre>{@code
+ * } catch (WorkFailedException | RunCancelledException stopped) {
+ *   saga.compensate();
+ *   throw stopped;
+ * }
+ * }</pre>
+ *
+ * <p>From then on, only {@link Saga#compensate()} and {@link WorkflowContext#cleanup} accept calls;
+ * all others throw it again. The run ends as CANCELLED, also if the code returns a result or throws
+ * another exception.
+ */
 public final class RunCancelledException extends KagziException {
   private final String runId;
 

@@ -1,18 +1,31 @@
 package dev.kagzi.sdk;
 
+import dev.kagzi.protocol.v1.AnswerCallbackRequest;
+import dev.kagzi.protocol.v1.CallbackFailure;
 import dev.kagzi.protocol.v1.RetryWorkflowResponse;
+import dev.kagzi.protocol.v1.SignalWorkflowRequest;
 import dev.kagzi.protocol.v1.Workflow;
 import dev.kagzi.sdk.internal.client.RunCalls;
+import dev.kagzi.sdk.internal.jdbc.OutboxRow;
+import dev.kagzi.sdk.internal.jdbc.OutboxRows;
+import dev.kagzi.sdk.internal.jdbc.SignalFunction;
+import dev.kagzi.sdk.internal.run.NameRules;
 import dev.kagzi.sdk.internal.wire.Connection;
 import dev.kagzi.sdk.internal.wire.ProtoMapper;
+import dev.kagzi.sdk.jdbc.OutboxTable;
+import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A handle for one run: wait for its result, inspect it, cancel, retry or resume it. All calls
- * throw {@link RunNotFoundException} if the run does not exist. Thread-safe.
+ * A handle for one run: wait for its result, inspect it, signal, cancel, retry or resume it. All
+ * calls throw {@link RunNotFoundException} if the run does not exist. Thread-safe.
  *
  * @param <O> the workflow's output type
  */
@@ -22,11 +35,20 @@ public final class RunHandle<O> {
   private final String runId;
   private final boolean existed;
 
+  /** The id of the start that this handle is from; empty if unknown. */
+  private final String workflowId;
+
   RunHandle(RunCalls runs, WorkflowType<?, O> type, String runId, boolean existed) {
+    this(runs, type, runId, existed, "");
+  }
+
+  RunHandle(
+      RunCalls runs, WorkflowType<?, O> type, String runId, boolean existed, String workflowId) {
     this.runs = runs;
     this.type = type;
     this.runId = runId;
     this.existed = existed;
+    this.workflowId = workflowId;
   }
 
   /** Returns the run's id. */
@@ -43,7 +65,9 @@ public final class RunHandle<O> {
   }
 
   /**
-   * Waits for the end of the run without a timeout, even while no server answers.
+   * Waits for the end of the run without a timeout, even while no server answers. If the run
+   * {@linkplain WorkflowContext#continueAsNew(Object) continues as new}, waits for the end of the
+   * last run of its chain and returns that one's output.
    *
    * @return the output, which is null if the workflow returned null
    * @throws RunFailedException if the run failed or timed out
@@ -85,6 +109,15 @@ public final class RunHandle<O> {
   }
 
   /**
+   * Returns the run that this one has {@linkplain WorkflowContext#continueAsNew(Object) continued
+   * as}; empty if it has not. That one may have continued, too.
+   */
+  public Optional<RunHandle<O>> successor() {
+    String next = runs.get(runId).getContinuedTo();
+    return next.isEmpty() ? Optional.empty() : Optional.of(new RunHandle<>(runs, type, next, true));
+  }
+
+  /**
    * Explains why the run does not continue, or what it is doing: no worker serves it, it sleeps, it
    * waits for a retry, and so on.
    *
@@ -109,13 +142,181 @@ public final class RunHandle<O> {
   }
 
   /**
+   * Sends a signal to the run and returns when it is stored durably. It stays buffered until the
+   * code of the run receives it: {@link WorkflowContext#receive(Signal)}. If the run has continued
+   * as new, the signal goes to the last run of its chain.
+   *
+   * @throws RequestRefusedException with code {@code RUN_ENDED} if the run has ended, {@code
+   *     TOO_MANY_SIGNALS} if it has not received as many signals as the server allows, {@code
+   *     SIGNALS_UNSUPPORTED} if a worker executes it that cannot receive signals
+   * @throws ServerUnavailableException if no server answered in time; the signal may be stored
+   */
+  public <T> void signal(Signal<T> signal, T value) {
+    send(signal, value, "");
+  }
+
+  /**
+   * Like {@link #signal(Signal, Object)}, with an id of the sender, such as the id of a webhook's
+   * event. A signal with the same id is stored once, however often it is sent; sending it again
+   * succeeds even after the run has ended.
+   *
+   * @param id unique among the signals of the run and its chain
+   */
+  public <T> void signal(Signal<T> signal, T value, String id) {
+    send(signal, value, NameRules.check("id", id));
+  }
+
+  /**
+   * Writes a signal into the table {@code kagzi_outbox} of the application's own database, in the
+   * transaction of this connection: it is sent if and only if the transaction commits, by a relay
+   * ({@link Kagzi#relayOutbox}), and stored once. It is sent after the start, if {@link
+   * WorkflowStarter#startInOutbox} has returned this handle, and after earlier signals of this
+   * handle. If the server refuses it, its row stays: {@link OutboxTable#refused}.
+   *
+   * @throws SQLException if the statement fails
+   */
+  public <T> void signalInOutbox(java.sql.Connection connection, Signal<T> signal, T value)
+      throws SQLException {
+    SignalWorkflowRequest request =
+        SignalWorkflowRequest.newBuilder()
+            .setNamespace(runs.namespace())
+            .setRunId(runId)
+            .setName(signal.name())
+            .setPayload(WorkflowStarter.encode(runs, signal, value))
+            .setSignalId(UUID.randomUUID().toString())
+            .build();
+    OutboxRows.insert(
+        connection,
+        runs.namespace(),
+        workflowId.isEmpty() ? runId : workflowId,
+        runId,
+        OutboxRow.Kind.SIGNAL,
+        request.toByteArray());
+  }
+
+  /**
+   * Requests a signal in the transaction of this connection: it is sent if and only if the
+   * transaction commits, and stored once. The connection must be one to the database of the server.
+   * It executes one statement, which needs the right to call {@code kagzi.signal_workflow}; nothing
+   * is sent to the server.
+   *
+   * <p>A server sends it soon after the commit: after the start, if {@link WorkflowStarter#startIn}
+   * has returned this handle, and after earlier signals that were requested for the run in this
+   * way. If the server refuses it, its row stays in {@code kagzi.signal_requests} with the reason.
+   *
+   * @throws SQLException if the statement fails
+   */
+  public <T> void signalIn(java.sql.Connection connection, Signal<T> signal, T value)
+      throws SQLException {
+    SignalFunction.call(
+        connection,
+        runs.namespace(),
+        runId,
+        signal.name(),
+        WorkflowStarter.encode(runs, signal, value));
+  }
+
+  private <T> void send(Signal<T> signal, T value, String id) {
+    runs.signal(runId, signal.name(), WorkflowStarter.encode(runs, signal, value), id);
+  }
+
+  /**
+   * Returns the signals that were sent to the run, in the order of their arrival. After the end of
+   * the run, those that are not {@linkplain SignalInfo#isReceived received} were never received.
+   */
+  public List<SignalInfo> signals() {
+    return runs.signals(runId).stream().map(ProtoMapper::signalInfo).toList();
+  }
+
+  /**
+   * Returns the last value that the run has published under this name, see {@link
+   * WorkflowContext#publish}. No worker is needed, and the run may have ended.
+   *
+   * @return empty if the run has not published the name, or has published null
+   * @throws PayloadException if the value cannot be decoded
+   */
+  public <T> Optional<T> published(String name, Class<T> type) {
+    return new PublishedValues(runs, runId).last(NameRules.check("name", name), type);
+  }
+
+  /** Like {@link #published(String, Class)}, for a generic type. */
+  public <T> Optional<T> published(String name, TypeRef<T> type) {
+    return new PublishedValues(runs, runId).last(NameRules.check("name", name), type.type());
+  }
+
+  /** Returns the last value of each name that the run has published, ordered by name. */
+  public List<PublishedValue> published() {
+    return new PublishedValues(runs, runId).all();
+  }
+
+  /**
+   * Follows a value that the run publishes: returns a stream with the current value, if there is
+   * one, and each later one. The stream waits for the next value, even while no server answers, and
+   * ends at the end of the run. Values that follow each other quickly may be skipped, but never the
+   * last one; null is skipped, too.
+   *
+   * <pre>{@code
+   * run.watch("progress", Progress.class).forEach(progress -> bar.show(progress.percent()));
+   * }</pre>
+   *
+   * <p>Reading the stream blocks its thread, and throws as {@link #published(String, Class)},
+   * {@link WaitInterruptedException} if the thread is interrupted, and {@link
+   * ServerUnavailableException} if the client is closed.
+   */
+  public <T> Stream<T> watch(String name, Class<T> type) {
+    return new PublishedValues(runs, runId).watch(NameRules.check("name", name), type);
+  }
+
+  /** Like {@link #watch(String, Class)}, for a generic type. */
+  public <T> Stream<T> watch(String name, TypeRef<T> type) {
+    return new PublishedValues(runs, runId).watch(NameRules.check("name", name), type.type());
+  }
+
+  /**
+   * Completes a callback of the run without its URL, for example in the handler of a webhook that
+   * checks a signature first. Returns when the answer is stored durably. The first answer of a
+   * callback stays; a repeated call changes nothing and succeeds, also after the end of the run.
+   *
+   * @param callback the key of the step that made it, which is its name unless the code makes
+   *     several of that name or makes it in a branch
+   * @return whether the callback is completed; false if its first answer failed it
+   * @throws RequestRefusedException with code {@code CALLBACK_NOT_FOUND} if the run has made no
+   *     such callback yet, {@code RUN_ENDED} if the run has ended without an answer
+   */
+  public boolean completeCallback(String callback, Object value) {
+    Objects.requireNonNull(value, "value");
+    return !isFailed(
+        callback, AnswerCallbackRequest.newBuilder().setPayload(runs.payloads().encodeAny(value)));
+  }
+
+  /**
+   * Like {@link #completeCallback}, but fails the callback: the code of the run gets a {@link
+   * CallbackFailedException}.
+   *
+   * @return whether the callback is failed; false if its first answer completed it
+   */
+  public boolean failCallback(String callback, String message) {
+    return isFailed(
+        callback,
+        AnswerCallbackRequest.newBuilder()
+            .setFailure(CallbackFailure.newBuilder().setMessage(message)));
+  }
+
+  private boolean isFailed(String callback, AnswerCallbackRequest.Builder answer) {
+    return runs.answerCallback(runId, callback, answer).getFailed();
+  }
+
+  /**
    * Cancels the run. It ends immediately as CANCELLED, and its code is interrupted if a worker is
    * executing it. Its {@code catch} blocks cannot execute further steps, so it cannot compensate.
-   * Its children are cancelled, too, except {@linkplain ChildBuilder#startDetached detached} ones
-   * and runs that its steps started with a client. No failure handler is started.
+   * If its type has {@link WorkflowType#onCancel}, its code cleans up first: the run stays open,
+   * with {@link RunInfo#cancelRequestedAt}, until the code ends or its time is over. Its children
+   * are cancelled, too, except {@linkplain ChildBuilder#startDetached detached} ones and runs that
+   * its steps started with a client. No failure handler is started. If the run has continued as
+   * new, the last run of its chain is cancelled.
    *
-   * @return true if this or an earlier call cancelled the run; false if it had already ended in
-   *     another way
+   * @return true if this or an earlier call cancelled the run, also if it cleans up first; false if
+   *     it had already ended in another way
    */
   public boolean cancel() {
     return runs.cancel(runId);
@@ -125,7 +326,8 @@ public final class RunHandle<O> {
    * Ends the run immediately as FAILED with the error {@code terminated: <reason>}. Its code is
    * interrupted and cannot compensate. Its children are terminated, too, except {@linkplain
    * ChildBuilder#startDetached detached} ones and runs that its steps started with a client. No
-   * failure handler is started.
+   * failure handler is started. If the run has continued as new, the last run of its chain is
+   * ended.
    *
    * @return true if this call, or an earlier call with the same reason, terminated the run; false
    *     if it had already ended in another way
@@ -138,6 +340,9 @@ public final class RunHandle<O> {
    * Starts a new run with the same input, options and id, regardless of the status in which this
    * run ended. If this run or another run with its id is still active, starts nothing and returns
    * that run with {@link #existed()} true.
+   *
+   * @throws RequestRefusedException with code {@code RUN_CONTINUED} if the run has continued as
+   *     new; the message names the last run of its chain
    */
   public RunHandle<O> retry() {
     return retried(runs.retry(runId, null));
@@ -166,7 +371,8 @@ public final class RunHandle<O> {
    * @return false if there is nothing to resume: the run is active, was cancelled or completed
    * @throws RequestRefusedException with code {@code FAILED_PRECONDITION} if the run was
    *     terminated, if another run with its id is active, or if nothing is left to retry: the code
-   *     caught the failure, executed further steps (compensation) and then rethrew it
+   *     caught the failure, executed further steps (compensation) and then rethrew it; with code
+   *     {@code RUN_CONTINUED} if the run has continued as new
    */
   public boolean resume() {
     return runs.resume(runId, false);

@@ -14,11 +14,16 @@ import java.util.Optional;
  * @param attempts number of attempts of the run as a whole; 1 until it fails for the first time
  * @param startedAt when a worker first claimed it
  * @param wakeUpAt when a sleeping or waiting run continues
+ * @param cancelRequestedAt since when its code cleans up: {@link WorkflowType#onCancel}; kept after
+ *     its end
  * @param workerId the worker that holds it
  * @param failure why a PENDING run is blocked; otherwise the error of the last failed attempt,
  *     which a retried or resumed run keeps until it ends
  * @param parentRunId the run that started it, as a child or from a step
  * @param parentStep the step of that run
+ * @param continuedTo the run that this one has continued as: {@link
+ *     WorkflowContext#continueAsNew(Object)}
+ * @param continuedFrom the run that has continued as this one
  * @param headers of its start: {@link WorkflowStarter#header}
  * @param output the stored output of a completed run; {@link #output(Class)} decodes it. In lists
  *     it is empty if it is larger than 4 KiB: {@link RunList#payloads}
@@ -36,10 +41,13 @@ public record RunInfo(
     Optional<Instant> startedAt,
     Optional<Instant> finishedAt,
     Optional<Instant> wakeUpAt,
+    Optional<Instant> cancelRequestedAt,
     Optional<String> workerId,
     Optional<Failure> failure,
     Optional<String> parentRunId,
     Optional<String> parentStep,
+    Optional<String> continuedTo,
+    Optional<String> continuedFrom,
     Map<String, String> headers,
     Optional<Encoded> output) {
 

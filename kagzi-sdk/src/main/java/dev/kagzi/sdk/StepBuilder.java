@@ -1,7 +1,10 @@
 package dev.kagzi.sdk;
 
+import dev.kagzi.sdk.jdbc.TransactionCode;
+import dev.kagzi.sdk.jdbc.Transactions;
 import java.time.Duration;
 import java.util.concurrent.Callable;
+import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,4 +58,15 @@ public interface StepBuilder {
 
   /** Like {@link #execute(Class, StepCode)}, for a result of a generic type. */
   <T> T execute(TypeRef<T> type, StepCode<? extends T> code);
+
+  /**
+   * Executes the step in a transaction of the application's database, in which its result is stored
+   * too: {@link WorkflowContext#transaction(String, DataSource, Class, TransactionCode)}.
+   *
+   * @param transactions for plain JDBC: {@link Transactions#of}
+   */
+  <T> T transaction(Transactions transactions, Class<T> type, TransactionCode<? extends T> code);
+
+  /** Like {@link #transaction(Transactions, Class, TransactionCode)}, for a generic type. */
+  <T> T transaction(Transactions transactions, TypeRef<T> type, TransactionCode<? extends T> code);
 }

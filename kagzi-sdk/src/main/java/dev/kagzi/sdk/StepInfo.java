@@ -31,7 +31,11 @@ public record StepInfo(
      */
     FUNCTION,
     SLEEP,
-    CHILD
+    CHILD,
+    /** Receives a signal, or the answer of a callback. */
+    SIGNAL,
+    /** Makes a callback. */
+    CALLBACK
   }
 
   /** The status of an attempt. */

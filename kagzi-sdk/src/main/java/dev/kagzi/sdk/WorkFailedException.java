@@ -1,8 +1,8 @@
 package dev.kagzi.sdk;
 
 /**
- * Thrown to workflow code when a step, a child, a branch or a compensation failed permanently.
- * Catch it to compensate, for example with a {@link Saga}:
+ * Thrown to workflow code when a step, a child, a callback, a branch or a compensation failed
+ * permanently. Catch it to compensate, for example with a {@link Saga}:
  *
  * <pre>{@code
  * try {
@@ -22,6 +22,7 @@ package dev.kagzi.sdk;
  */
 public abstract sealed class WorkFailedException extends KagziException
     permits BranchFailedException,
+        CallbackFailedException,
         ChildFailedException,
         CompensationFailedException,
         StepFailedException {

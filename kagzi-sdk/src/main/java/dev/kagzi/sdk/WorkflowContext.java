@@ -1,17 +1,25 @@
 package dev.kagzi.sdk;
 
+import dev.kagzi.sdk.jdbc.StepTable;
+import dev.kagzi.sdk.jdbc.TransactionAction;
+import dev.kagzi.sdk.jdbc.TransactionCode;
+import dev.kagzi.sdk.jdbc.Transactions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /**
- * The operations of workflow code: steps, sleeps, children and branches. It belongs to one
+ * The operations of workflow code: steps, sleeps, signals, children and branches. It belongs to one
  * execution of one run. Use it only in the thread that received it, and not inside a step.
  *
  * <pre>{@code
@@ -75,6 +83,50 @@ public interface WorkflowContext {
   StepBuilder step(String name);
 
   /**
+   * Executes a step in a transaction of the application's own database, or returns its result. The
+   * result is stored in the table {@code kagzi_steps} of that database, in the transaction of the
+   * step's effects: the effects are committed exactly once, whenever a worker, a server or a
+   * database stops. {@link StepTable} creates the table.
+   *
+   * <pre>{@code
+   * ctx.transaction("debit", dataSource, connection -> {
+   *   accounts.debit(connection, transfer.from(), transfer.amount());
+   * });
+   * }</pre>
+   *
+   * <p>The code must not commit or roll back. If it throws, the transaction is rolled back, and the
+   * step is retried like any other. If the database cannot tell whether the transaction was
+   * committed, the step does not fail: the run is blocked ({@code TRANSACTION_UNRESOLVED}) and
+   * continues when the database answers.
+   *
+   * <p>{@link RunHandle#retry} starts a new run, which executes the step again.
+   */
+  void transaction(String name, DataSource dataSource, TransactionAction code);
+
+  /**
+   * Like {@link #transaction(String, DataSource, TransactionAction)}, with a result. {@link
+   * StepBuilder#transaction(Transactions, Class, TransactionCode)} has options.
+   *
+   * @return the stored result; null if the code returned null
+   * @throws StepFailedException if the step failed and is not retried
+   */
+  <T> T transaction(
+      String name, DataSource dataSource, Class<T> type, TransactionCode<? extends T> code);
+
+  /**
+   * Like {@link #transaction(String, DataSource, TransactionAction)}, in a transaction that a
+   * library manages, such as Spring.
+   */
+  void transaction(String name, Transactions transactions, TransactionAction code);
+
+  /**
+   * Like {@link #transaction(String, DataSource, Class, TransactionCode)}, in a transaction that a
+   * library manages, such as Spring.
+   */
+  <T> T transaction(
+      String name, Transactions transactions, Class<T> type, TransactionCode<? extends T> code);
+
+  /**
    * Sleeps durably. The wake-up time is stored once, by the database's clock, and is kept across
    * restarts and deployments. Zero is allowed.
    */
@@ -90,6 +142,41 @@ public interface WorkflowContext {
 
   /** Sleeps durably until the given time. Returns immediately if it has passed. */
   void sleepUntil(String name, Instant until);
+
+  /**
+   * Receives the oldest signal of this name that the run has not received, or waits for one. While
+   * it waits alone, the run takes no thread and no slot of a worker. The receipt is recorded as a
+   * step with the name of the signal.
+   *
+   * <p>In a {@link #race}, a branch that loses gives back what it received.
+   *
+   * @return the value; never null
+   */
+  <T> T receive(Signal<T> signal);
+
+  /**
+   * Like {@link #receive(Signal)}, with a timeout that is stored once, as for a sleep. If a signal
+   * has arrived when the timeout is decided, the signal wins.
+   *
+   * @param timeout zero returns a signal that has already arrived, or empty
+   * @return the value; empty if none arrived in time, and then nothing is received
+   */
+  <T> Optional<T> receive(Signal<T> signal, Duration timeout);
+
+  /**
+   * Makes a callback: a URL that a step hands to an outside system, and the wait for its answer.
+   * The callback is recorded as a step of this name, before the code gets its URL, so that the URL
+   * is the same in every replay and attempt of the run. It ends with the run.
+   *
+   * <p>The server requires the options {@code public-url} and {@code callback-keys}; without them
+   * the run fails with the code {@code CALLBACKS_OFF}. {@code kagzi dev} has both by itself.
+   *
+   * @param type the class of the value that the outside system answers with, as JSON
+   */
+  <T> Callback<T> callback(String name, Class<T> type);
+
+  /** Like {@link #callback(String, Class)}, with a generic type. */
+  <T> Callback<T> callback(String name, TypeRef<T> type);
 
   /**
    * Executes one branch for each item, all at the same time, and waits for all of them. The first
@@ -263,6 +350,60 @@ public interface WorkflowContext {
   Saga saga();
 
   /**
+   * Publishes a value under a name, for readers outside of the run: {@link RunHandle#published},
+   * {@link RunHandle#watch}, the command line and the dashboard. Of each name they see the last
+   * value, also while no worker has the run, and after its end.
+   *
+   * <pre>{@code
+   * ctx.publish("progress", new Progress(shipped, orders.size()));
+   * }</pre>
+   *
+   * <p>The call does not wait and records no step. The value is stored with the run's next report,
+   * at the latest after about two seconds, also while a long step runs; if the code publishes
+   * another value of the name before that, only the last one is stored. A replay does not store it
+   * again. In branches, the last call counts, whichever branch makes it. The next attempt of a run
+   * publishes again.
+   *
+   * <p>Unlike the other methods, this one may also be called inside of a step, in the thread of the
+   * workflow, to show how far a long step is. A step that is executed again publishes again.
+   *
+   * @param name 1 to 200 characters, without control characters
+   * @param value any value that the codec can encode; null is a value, too. At most 64 KiB, and 1
+   *     MiB in all names of a run
+   * @throws InvalidArgumentException with code {@code INVALID_NAME}, or {@code TOO_MUCH_PUBLISHED}
+   *     if a value is too large, or if the run has more than 1,000 names; a name counts once for
+   *     each branch that publishes it
+   */
+  void publish(String name, @Nullable Object value);
+
+  /**
+   * Executes a step that a cancel does not interrupt, and that is executed after one, too. Use it
+   * where the run must leave something behind in order, usually in {@code finally}:
+   *
+   * <pre>{@code
+   * try {
+   *   ctx.step("import", () -> files.load(path));
+   * } finally {
+   *   ctx.cleanup("unlock", () -> files.unlock(path));
+   * }
+   * }</pre>
+   *
+   * <p>Its key is {@code cleanup[unlock]/unlock}. It works in every run; only types with {@link
+   * WorkflowType#onCancel} need it.
+   *
+   * @throws StepFailedException if the step failed permanently
+   */
+  default void cleanup(String name, StepAction code) {
+    cleanup(name, cleanup -> cleanup.step(name, code));
+  }
+
+  /**
+   * Executes code that a cancel does not interrupt, with a context of its own, in which names of
+   * steps are counted separately. Use that context and no other.
+   */
+  void cleanup(String name, Consumer<? super WorkflowContext> code);
+
+  /**
    * Returns the current time, recorded as a step named {@code now}: a replay returns the same time,
    * on any worker and in any attempt of the run. It is the database's clock, as seen by the worker:
    * the time of the claim, plus what has passed since. In a test it follows the clock of the test
@@ -293,6 +434,44 @@ public interface WorkflowContext {
    * tokens. If a change of the code inserts a call, open runs receive other ids after it.
    */
   UUID uuid();
+
+  /**
+   * Ends this run and starts a new one with this input: its successor. Both happen in one
+   * transaction. The successor has the same id, type, version, queue, options and headers; its
+   * history is empty. Signals that this run has not received move to the successor. For processes
+   * that live long: a run whose history grows without end becomes slow.
+   *
+   * <pre>{@code
+   * for (int month = 1; month <= 12; month++) {
+   *   account = month(ctx, account);
+   * }
+   * return ctx.continueAsNew(account);
+   * }</pre>
+   *
+   * <p>The method does not return: it throws an {@link Error}, as calls that suspend the run do.
+   * The declared result lets code return it. What this run's code has in memory, and the undos of
+   * its {@linkplain #saga() saga}, end here. This run is COMPLETED; callers that wait for its
+   * result wait for the end of the chain. The execution timeout begins again; a deadline holds for
+   * all runs of the chain.
+   *
+   * @param input the successor's input, of the type's input type
+   * @return never
+   * @throws ContextMisuseException with {@code OPEN_WORK} in a branch or in an undo, and while
+   *     children of this run are open that are not {@linkplain ChildBuilder#startDetached
+   *     detached}; the message names them
+   * @throws IllegalArgumentException if the input is not of the type's input type
+   * @throws PayloadException if the input cannot be encoded
+   */
+  @SuppressWarnings("TypeParameterUnusedInFormals") // It never returns.
+  <O> O continueAsNew(Object input);
+
+  /**
+   * Like {@link #continueAsNew(Object)}, with another version of the workflow's code.
+   *
+   * @param version empty for the type's default version
+   */
+  @SuppressWarnings("TypeParameterUnusedInFormals") // It never returns.
+  <O> O continueAsNewWithVersion(String version, Object input);
 
   /** Returns the run's id. */
   String runId();

@@ -1,21 +1,33 @@
 package dev.kagzi.sdk;
 
 import dev.kagzi.protocol.v1.IdConflictPolicy;
+import dev.kagzi.protocol.v1.Payload;
+import dev.kagzi.protocol.v1.SignalOrStartWorkflowRequest;
 import dev.kagzi.protocol.v1.StartWorkflowRequest;
 import dev.kagzi.protocol.v1.StartWorkflowResponse;
 import dev.kagzi.sdk.internal.client.RunCalls;
+import dev.kagzi.sdk.internal.jdbc.OutboxRow;
+import dev.kagzi.sdk.internal.jdbc.OutboxRows;
+import dev.kagzi.sdk.internal.jdbc.StartFunction;
+import dev.kagzi.sdk.internal.jdbc.StartWriter;
 import dev.kagzi.sdk.internal.run.NameRules;
 import dev.kagzi.sdk.internal.run.StepScope;
 import dev.kagzi.sdk.internal.trace.StartTrace;
 import dev.kagzi.sdk.internal.trace.Tracing;
 import dev.kagzi.sdk.internal.wire.ProtoMapper;
+import dev.kagzi.sdk.internal.wire.RunIds;
+import dev.kagzi.sdk.jdbc.OutboxTable;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -246,6 +258,81 @@ public final class WorkflowStarter<I, O> {
   }
 
   /**
+   * Requests a start in the transaction of this connection: the run is started if and only if the
+   * transaction commits. The connection must be one to the database of the server. It executes one
+   * statement, which needs the right to call {@code kagzi.start_workflow}. It needs no server.
+   *
+   * <p>A server starts the run soon after the commit. Until then, methods of the returned handle
+   * throw {@link RunNotFoundException}. If the server refuses the start, there is no run, and
+   * {@link RunHandle#explain} has the reason; so it does if {@link #id} is the id of an open run,
+   * and {@link RunHandle#existed} is always false.
+   *
+   * <p>In a step, the run does not have the step as its parent.
+   *
+   * @throws SQLException if the statement fails
+   * @throws PayloadException as for {@link #start}
+   */
+  public RunHandle<O> startIn(Connection connection, I input) throws SQLException {
+    RunHandle<O> run =
+        inTransaction(input, start -> StartFunction.call(connection, runs.namespace(), start));
+    runs.expect(run.runId());
+    return run;
+  }
+
+  private RunHandle<O> inTransaction(I input, StartWriter writer) throws SQLException {
+    CompletableFuture<StartWorkflowResponse> written =
+        begin(
+            request(input, id).clearParentRunId().clearParentStepId(),
+            request -> traced(request, () -> insert(request, writer)));
+    try {
+      return new RunHandle<>(runs, type, written.join().getRunId(), false, id);
+    } catch (CompletionException e) {
+      if (e.getCause() instanceof SQLException failed) {
+        throw failed;
+      }
+      throw e.getCause() instanceof RuntimeException failed ? failed : e;
+    }
+  }
+
+  /**
+   * Writes a start into the table {@code kagzi_outbox} of the application's own database, in the
+   * transaction of this connection: the run is started if and only if the transaction commits. A
+   * relay sends it ({@link Kagzi#relayOutbox}); starts and signals with the same id are sent in the
+   * order in which they were written. {@link OutboxTable} creates the table.
+   *
+   * <p>Until the start is sent, methods of the returned handle throw {@link RunNotFoundException}.
+   * If an open run has the {@link #id}, the relay starts no other run. If the server refuses the
+   * start, the row stays in the outbox: {@link OutboxTable#refused}.
+   *
+   * @throws SQLException if the statement fails
+   * @throws PayloadException as for {@link #start}
+   */
+  public RunHandle<O> startInOutbox(Connection connection, I input) throws SQLException {
+    return inTransaction(
+        input,
+        start ->
+            OutboxRows.insert(
+                connection,
+                runs.namespace(),
+                id.isEmpty() ? start.getRunId() : id,
+                start.getRunId(),
+                OutboxRow.Kind.START,
+                start.toByteArray()));
+  }
+
+  private CompletableFuture<StartWorkflowResponse> insert(
+      StartWorkflowRequest.Builder request, StartWriter writer) {
+    String runId = RunIds.ofStart(runs.namespace(), request);
+    try {
+      writer.write(request.setRunId(runId).build());
+      return CompletableFuture.completedFuture(
+          StartWorkflowResponse.newBuilder().setRunId(runId).build());
+    } catch (SQLException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  /**
    * Starts one run per input. The client sends many starts in one request. Not atomic: if one start
    * is rejected, the others have started.
    *
@@ -278,22 +365,85 @@ public final class WorkflowStarter<I, O> {
     return answers.stream().map(answer -> handle(RunCalls.await(answer))).toList();
   }
 
+  /**
+   * Sends a signal to the open run with this {@link #id}. If there is none, starts a run that has
+   * the signal, in one transaction. Returns when that is stored durably.
+   *
+   * @param input used only if the run is started
+   * @return the run; {@link RunHandle#existed} is false if this call started it
+   * @throws RunExistsException if the run with this id is of another type
+   * @throws RequestRefusedException as for {@link RunHandle#signal}, or if the server rejects the
+   *     start
+   * @throws IllegalStateException if no {@link #id} is set, or {@link #ifExists} is
+   */
+  public <T> RunHandle<O> signalOrStart(Signal<T> signal, T value, I input) {
+    return sendOrStart(signal, value, "", input);
+  }
+
+  /**
+   * Like {@link #signalOrStart(Signal, Object, Object)}, with an id of the sender. If a run with
+   * this {@link #id} has accepted a signal with the sender's id, that run is returned, also after
+   * its end: no other run is started.
+   *
+   * @param signalId unique among the signals that are sent to runs with this id
+   */
+  public <T> RunHandle<O> signalOrStart(Signal<T> signal, T value, String signalId, I input) {
+    return sendOrStart(signal, value, NameRules.check("signalId", signalId), input);
+  }
+
+  private <T> RunHandle<O> sendOrStart(Signal<T> signal, T value, String signalId, I input) {
+    if (id.isEmpty() || options.getIdConflictPolicyValue() != 0) {
+      throw new IllegalStateException(
+          "id: \"%s\", ifExists: %s (expected: an id, and no ifExists)"
+              .formatted(id, options.getIdConflictPolicy()));
+    }
+    SignalOrStartWorkflowRequest.Builder call =
+        SignalOrStartWorkflowRequest.newBuilder()
+            .setName(signal.name())
+            .setPayload(encode(runs, signal, value))
+            .setSignalId(signalId);
+    return handle(
+        RunCalls.await(
+            begin(
+                request(input, id),
+                request -> traced(request, () -> signalOrStart(request, call)))));
+  }
+
+  private CompletableFuture<StartWorkflowResponse> signalOrStart(
+      StartWorkflowRequest.Builder request, SignalOrStartWorkflowRequest.Builder call) {
+    try {
+      return CompletableFuture.completedFuture(runs.signalOrStart(request, call));
+    } catch (RuntimeException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  static <T> Payload encode(RunCalls runs, Signal<T> signal, T value) {
+    Objects.requireNonNull(value, "value: null (expected: a value of the signal)");
+    return runs.payloads().encode(value, signal.type());
+  }
+
   private CompletableFuture<StartWorkflowResponse> begin(I input, String id) {
-    StartWorkflowRequest.Builder request = request(input, id);
+    return begin(request(input, id), this::send);
+  }
+
+  private CompletableFuture<StartWorkflowResponse> begin(
+      StartWorkflowRequest.Builder request,
+      Function<StartWorkflowRequest.Builder, CompletableFuture<StartWorkflowResponse>> send) {
     if (interceptors.isEmpty()) {
-      return send(request);
+      return send.apply(request);
     }
     ClientInterceptor.Start start =
         new ClientInterceptor.Start(
             request.getWorkflowType(),
             request.getVersion(),
             request.getTaskQueue(),
-            id,
+            request.getExternalId(),
             new LinkedHashMap<>(request.getHeadersMap()));
     AtomicReference<@Nullable StartWorkflowResponse> answer = new AtomicReference<>();
     Supplier<CompletableFuture<String>> next =
         () ->
-            send(request.clearHeaders().putAllHeaders(start.headers()))
+            send.apply(request.clearHeaders().putAllHeaders(start.headers()))
                 .thenApply(
                     started -> {
                       answer.set(started);
@@ -307,9 +457,15 @@ public final class WorkflowStarter<I, O> {
   }
 
   private CompletableFuture<StartWorkflowResponse> send(StartWorkflowRequest.Builder request) {
+    return traced(request, () -> runs.start(request));
+  }
+
+  private CompletableFuture<StartWorkflowResponse> traced(
+      StartWorkflowRequest.Builder request,
+      Supplier<CompletableFuture<StartWorkflowResponse>> call) {
     StartTrace trace = tracing.start(request);
     try {
-      return runs.start(request).whenComplete(trace::end);
+      return call.get().whenComplete(trace::end);
     } catch (RuntimeException e) {
       trace.end(null, e);
       throw e;

@@ -35,6 +35,36 @@ class ArchitectureTest {
           .should(mentionHiddenTypes());
 
   @ArchTest
+  static final ArchRule public_signatures_about_databases_mention_no_internal_type =
+      noCodeUnits()
+          .that()
+          .areDeclaredInClassesThat()
+          .resideInAPackage("dev.kagzi.sdk.jdbc")
+          .and()
+          .arePublic()
+          .should(mentionHiddenTypes());
+
+  /** An application without a database of its own does not need a driver or a pool. */
+  @ArchTest
+  static final ArchRule databases_are_used_by_interfaces_of_the_jdk =
+      noClasses()
+          .that()
+          .resideInAnyPackage("dev.kagzi.sdk.jdbc", "..internal.jdbc..")
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(
+              "org.postgresql..", "com.zaxxer..", "org.h2..", "com.mysql..", "..internal.run..");
+
+  @ArchTest
+  static final ArchRule only_the_package_about_databases_executes_sql =
+      noClasses()
+          .that()
+          .resideOutsideOfPackages("dev.kagzi.sdk.jdbc", "..internal.jdbc..")
+          .should()
+          .dependOnClassesThat()
+          .haveFullyQualifiedName("java.sql.PreparedStatement");
+
+  @ArchTest
   static final ArchRule public_fields_have_no_internal_type =
       noFields()
           .that()

@@ -50,11 +50,12 @@ class ErrorListTest {
   }
 
   @Test
-  void failed_steps_children_branches_and_compensations_have_one_supertype() {
+  void failed_steps_children_callbacks_branches_and_compensations_have_one_supertype() {
     assertThat(thrown(WorkFailedException.class).toList())
         .containsExactlyInAnyOrder(
             StepFailedException.class,
             ChildFailedException.class,
+            CallbackFailedException.class,
             BranchFailedException.class,
             CompensationFailedException.class);
   }

@@ -120,7 +120,8 @@ class FailureLogTest extends FakeServerTest {
     assertThat(awaitLogged("step failed, no attempt is left" + ids + 2))
         .contains("java.lang.IllegalStateException: no")
         .contains("at dev.kagzi.sdk.FailureLogTest");
-    assertThat(awaitLogged("run failed")).contains("step charge failed");
+    assertThat(awaitLogged("run failed" + ids(run, worker) + " attempt=1 step=charge error="))
+        .contains("step charge failed");
   }
 
   @Test

@@ -92,6 +92,8 @@ final class EngineSettings {
         from.integer(EXTERNAL_ID_LENGTH_MAX),
         from.integer(STEP_KEY_LENGTH_MAX),
         from.integer(STEPS_PER_RUN_MAX),
+        from.integer(SIGNALS_PER_RUN_MAX),
+        from.integer(SIGNAL_BYTES_PER_RUN_MAX),
         from.integer(LABELS_MAX),
         from.integer(LABEL_LENGTH_MAX),
         from.integer(TEXT_LENGTH_MAX));

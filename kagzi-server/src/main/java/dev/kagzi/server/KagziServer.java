@@ -4,6 +4,7 @@ import dev.kagzi.engine.Engine;
 import dev.kagzi.engine.config.DatabaseConfig;
 import dev.kagzi.engine.metrics.Meters;
 import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.server.callback.CallbackUrls;
 import dev.kagzi.server.grpc.GrpcServer;
 import dev.kagzi.server.grpc.GrpcSettings;
 import dev.kagzi.server.http.HttpApi;
@@ -11,6 +12,7 @@ import dev.kagzi.server.listen.ListenConfig;
 import dev.kagzi.server.metrics.ServerMetrics;
 import dev.kagzi.server.trace.ServerTracing;
 import java.io.IOException;
+import java.net.URI;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -79,8 +81,13 @@ public final class KagziServer implements AutoCloseable {
                 HttpApi.start(
                     config.listen(),
                     config.dashboard(),
+                    config.callbacks(),
                     new HttpApi.Sources(
-                        ServerVersion.read(), readiness::notReadyReason, metrics, started::get)),
+                        ServerVersion.read(),
+                        readiness::notReadyReason,
+                        metrics,
+                        started::get,
+                        config.engine().limits().payloadBytesMax())),
             task -> Thread.ofVirtual().name("kagzi-http-start").start(task));
     try {
       return start(config, readiness, metrics, http, started);
@@ -142,17 +149,14 @@ public final class KagziServer implements AutoCloseable {
       CompletableFuture<HttpApi> http,
       Engine engine) {
     String inProcessName = "kagzi-" + UUID.randomUUID();
-    GrpcServer grpc = openGrpc(config, inProcessName, readiness, metrics, engine);
+    HttpApi httpApi = awaitHttp(config, http);
+    CallbackUrls callbacks =
+        config.callbacks().urls(config.dashboard().publicUrl(), ownUrl(config.listen(), httpApi));
+    GrpcServer grpc = openGrpc(config, inProcessName, readiness, metrics, engine, callbacks);
     try {
       KagziServer server =
           new KagziServer(
-              inProcessName,
-              readiness,
-              metrics,
-              awaitHttp(config, http),
-              engine,
-              grpc,
-              config.onFailure());
+              inProcessName, readiness, metrics, httpApi, engine, grpc, config.onFailure());
       engine.threads().onFailure(server::fail);
       readiness.accepting();
       grpc.serve();
@@ -197,6 +201,7 @@ public final class KagziServer implements AutoCloseable {
         .addKeyValue("host", listen.host())
         .addKeyValue("grpc", grpc.port())
         .addKeyValue("http", http.port())
+        .addKeyValue("callbacks", http.callbackPort())
         .log("server is ready");
   }
 
@@ -205,7 +210,8 @@ public final class KagziServer implements AutoCloseable {
       String inProcessName,
       Readiness readiness,
       ServerMetrics metrics,
-      Engine engine) {
+      Engine engine,
+      CallbackUrls callbacks) {
     GrpcSettings settings =
         new GrpcSettings(
             config.listen(),
@@ -214,7 +220,8 @@ public final class KagziServer implements AutoCloseable {
             ServerVersion.read(),
             config.engine().memory(),
             ServerTracing.open(config.traces(), ServerVersion.read()),
-            metrics.registry());
+            metrics.registry(),
+            callbacks);
     try {
       return GrpcServer.start(settings, engine, readiness::notReadyReason, config.closeTimeout());
     } catch (IOException e) {
@@ -226,8 +233,27 @@ public final class KagziServer implements AutoCloseable {
     try {
       return http.join();
     } catch (CompletionException e) {
+      if (e.getCause() instanceof HttpApi.CallbackPortException taken) {
+        throw StartupErrors.ofPort(
+            config.listen(), "--callback-port", config.callbacks().port(), taken);
+      }
       throw StartupErrors.ofPort(config.listen(), "--http-port", config.listen().httpPort(), e);
     }
+  }
+
+  /** Where callers on this machine reach the callbacks; null if no port serves them. */
+  private static @Nullable URI ownUrl(ListenConfig listen, HttpApi http) {
+    if (http.callbackPort() == ListenConfig.NONE) {
+      return null;
+    }
+    String host = listen.host();
+    if (host.equals("0.0.0.0") || host.equals("::")) {
+      host = "localhost";
+    } else if (host.contains(":") && !host.startsWith("[")) {
+      host = "[" + host + "]";
+    }
+    String scheme = listen.tls().isPresent() ? "https" : "http";
+    return URI.create("%s://%s:%d".formatted(scheme, host, http.callbackPort()));
   }
 
   /** Returns the gRPC port; -1 if the server has none. */
@@ -238,6 +264,11 @@ public final class KagziServer implements AutoCloseable {
   /** Returns the HTTP port; -1 if the server has none. */
   public int httpPort() {
     return http.port();
+  }
+
+  /** Returns the port that serves callbacks, which may be the HTTP port; -1 if there is none. */
+  public int callbackPort() {
+    return http.callbackPort();
   }
 
   /**

@@ -2,6 +2,7 @@ package dev.kagzi.server;
 
 import dev.kagzi.engine.EngineConfig;
 import dev.kagzi.engine.config.DatabaseConfig;
+import dev.kagzi.server.callback.CallbackConfig;
 import dev.kagzi.server.config.ServerOption;
 import dev.kagzi.server.config.Settings;
 import dev.kagzi.server.listen.AccessToken;
@@ -34,6 +35,7 @@ public record ServerConfig(
     Duration closeTimeout,
     MetricsConfig metrics,
     DashboardConfig dashboard,
+    CallbackConfig callbacks,
     Consumer<Throwable> onFailure) {
 
   public ServerConfig {
@@ -71,6 +73,7 @@ public record ServerConfig(
     private Duration closeTimeout;
     private MetricsConfig metrics;
     private DashboardConfig dashboard;
+    private CallbackConfig callbacks;
     private EngineConfig engine;
     private TraceConfig traces;
     private Consumer<Throwable> onFailure = why -> {};
@@ -104,6 +107,13 @@ public record ServerConfig(
                   settings.integer(ServerOption.ATTENTION_FAILURE_PERCENT),
                   settings.integer(ServerOption.ATTENTION_FAILURES_MIN),
                   settings.time(ServerOption.ATTENTION_DATABASE_LATENCY)));
+      this.callbacks =
+          CallbackConfig.read(
+              settings.text(ServerOption.CALLBACK_KEYS),
+              settings.text(ServerOption.CALLBACK_PORT).isEmpty()
+                  ? ListenConfig.NONE
+                  : settings.integer(ServerOption.CALLBACK_PORT),
+              settings.text(ServerOption.TRUSTED_PROXIES));
       this.engine = EngineSettings.read(settings);
       this.traces =
           TraceConfig.read(
@@ -250,6 +260,17 @@ public record ServerConfig(
       return this;
     }
 
+    /**
+     * Makes callbacks work without their options, for a server that only this machine reaches: URLs
+     * name the port of the server itself, and the key is made from the secret.
+     *
+     * @param secret the same at each start, or earlier URLs are no longer valid
+     */
+    public Builder localCallbacks(String secret) {
+      this.callbacks = callbacks.local(secret);
+      return this;
+    }
+
     /** The engine's settings. Overrides an earlier call of {@link #autoCreateNamespaces}. */
     public Builder engine(EngineConfig engine) {
       this.engine = engine;
@@ -302,6 +323,7 @@ public record ServerConfig(
           closeTimeout,
           metrics,
           dashboard,
+          callbacks,
           onFailure);
     }
   }

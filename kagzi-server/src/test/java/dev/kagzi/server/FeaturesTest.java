@@ -80,12 +80,28 @@ class FeaturesTest {
           entry("attach", List.of("WorkerService.Attach")),
           entry("await-workflow", List.of("WorkflowService.AwaitWorkflow")),
           entry(
+              "cancel-with-clean-up",
+              List.of(
+                  "TypeVersion.clean_up_ms",
+                  "Task.cancel_requested",
+                  "ReportItem.cancel_seen",
+                  "AttachResponse.cancel_requested",
+                  "HeartbeatResponse.cancel_requested",
+                  "CancelWorkflowResponse.clean_up_until",
+                  "Workflow.cancel_requested_at")),
+          entry(
               "backfill-schedule",
               List.of(
                   "WorkflowScheduleService.BackfillSchedule",
                   "BackfillScheduleResponse.conflicts")),
           entry("backward-paging", List.of("PageInfo.prev_page_token")),
           entry("blocked-runs", List.of("Workflow.blocked_by", "ListWorkflowsRequest.blocked")),
+          entry(
+              "callbacks",
+              List.of(
+                  "WorkflowService.AnswerCallback",
+                  "RecordedStep.callback_url",
+                  "ReportItem.callback")),
           entry(
               "caller-run-id",
               List.of(
@@ -107,6 +123,14 @@ class FeaturesTest {
                   "AdminService.SetDefaultVersion",
                   "WorkflowTypeInfo.default_version",
                   "WorkflowTypeInfo.active_runs_by_version")),
+          entry(
+              "continue-as-new",
+              List.of(
+                  "ReportItem.continue_as_new",
+                  "Workflow.continued_to",
+                  "Workflow.continued_from",
+                  "Workflow.first_run_id",
+                  "WorkflowEnd.last_run_id")),
           entry("diagnose", List.of("AdminService.Diagnose")),
           entry(
               "epochs",
@@ -256,6 +280,21 @@ class FeaturesTest {
           entry(
               "schedule-troubles",
               List.of("WorkflowSchedule.missed_runs", "WorkflowSchedule.problem")),
+          entry(
+              "published-values",
+              List.of("WorkflowService.GetPublished", "ReportItem.values_published")),
+          entry(
+              "signals",
+              List.of(
+                  "WorkflowService.SignalWorkflow",
+                  "WorkflowService.SignalOrStartWorkflow",
+                  "WorkflowService.ListSignals",
+                  "Workflow.buffered_signals",
+                  "RecordedStep.timed_out",
+                  "ReportItem.receive",
+                  "ReportItem.receives_stopped",
+                  "ReportResult.receiving",
+                  "ReportResult.received")),
           entry("start-workflows", List.of("WorkflowService.StartWorkflows")),
           entry(
               "step-details",

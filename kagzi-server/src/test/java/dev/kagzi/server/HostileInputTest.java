@@ -8,6 +8,7 @@ import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.Message;
 import com.google.protobuf.Timestamp;
 import dev.kagzi.protocol.v1.AdminServiceGrpc;
+import dev.kagzi.protocol.v1.AnswerCallbackRequest;
 import dev.kagzi.protocol.v1.AttachRequest;
 import dev.kagzi.protocol.v1.AwaitWorkflowRequest;
 import dev.kagzi.protocol.v1.BackfillScheduleRequest;
@@ -27,6 +28,7 @@ import dev.kagzi.protocol.v1.FailStepRequest;
 import dev.kagzi.protocol.v1.FailWorkflowRequest;
 import dev.kagzi.protocol.v1.GetHistoryRequest;
 import dev.kagzi.protocol.v1.GetNamespaceRequest;
+import dev.kagzi.protocol.v1.GetPublishedRequest;
 import dev.kagzi.protocol.v1.GetStepRequest;
 import dev.kagzi.protocol.v1.GetWorkerRequest;
 import dev.kagzi.protocol.v1.GetWorkflowByExternalIdRequest;
@@ -36,6 +38,7 @@ import dev.kagzi.protocol.v1.HealthCheckRequest;
 import dev.kagzi.protocol.v1.HeartbeatRequest;
 import dev.kagzi.protocol.v1.ListNamespacesRequest;
 import dev.kagzi.protocol.v1.ListScheduleRunsRequest;
+import dev.kagzi.protocol.v1.ListSignalsRequest;
 import dev.kagzi.protocol.v1.ListStepsRequest;
 import dev.kagzi.protocol.v1.ListWorkersRequest;
 import dev.kagzi.protocol.v1.ListWorkflowSchedulesRequest;
@@ -49,6 +52,8 @@ import dev.kagzi.protocol.v1.RegisterRequest;
 import dev.kagzi.protocol.v1.ReportItem;
 import dev.kagzi.protocol.v1.ReportRequest;
 import dev.kagzi.protocol.v1.RetryPolicy;
+import dev.kagzi.protocol.v1.SignalOrStartWorkflowRequest;
+import dev.kagzi.protocol.v1.SignalWorkflowRequest;
 import dev.kagzi.protocol.v1.SleepRequest;
 import dev.kagzi.protocol.v1.StartWorkflowsRequest;
 import dev.kagzi.protocol.v1.TriggerWorkflowScheduleRequest;
@@ -111,6 +116,7 @@ class HostileInputTest {
   private static final Set<String> WAITING =
       Set.of(
           "WorkflowService/AwaitWorkflow",
+          "WorkflowService/GetPublished",
           "WorkflowService/WatchWorkflows",
           "WorkerService/PollTask",
           "WorkerService/PollTasks",
@@ -190,6 +196,33 @@ class HostileInputTest {
             .setCreatedAfter(now)
             .setCreatedBefore(now)
             .build());
+    calls.put(
+        "WorkflowService/SignalWorkflow",
+        SignalWorkflowRequest.newBuilder()
+            .setRunId(run)
+            .setName("approval")
+            .setPayload(TestServer.payload("1"))
+            .setSignalId("s")
+            .build());
+    calls.put(
+        "WorkflowService/AnswerCallback",
+        AnswerCallbackRequest.newBuilder()
+            .setRunId(run)
+            .setStepKey("payment")
+            .setPayload(TestServer.payload("1"))
+            .build());
+    calls.put(
+        "WorkflowService/SignalOrStartWorkflow",
+        SignalOrStartWorkflowRequest.newBuilder()
+            .setStart(TestServer.start("hostile", "order").setExternalId("signalled"))
+            .setName("approval")
+            .setPayload(TestServer.payload("1"))
+            .setSignalId("s")
+            .build());
+    calls.put(
+        "WorkflowService/GetPublished",
+        GetPublishedRequest.newBuilder().setRunId(run).setName("progress").build());
+    calls.put("WorkflowService/ListSignals", ListSignalsRequest.newBuilder().setRunId(run).build());
     calls.put(
         "WorkflowService/CancelWorkflow", CancelWorkflowRequest.newBuilder().setRunId(run).build());
     calls.put(
@@ -290,6 +323,39 @@ class HostileInputTest {
                 item.clone()
                     .setSleep(
                         ReportItem.SleepStarted.newBuilder().setStepKey("s").setDurationMs(1)))
+            .addItems(
+                item.clone()
+                    .setReceive(
+                        ReportItem.ReceiveStarted.newBuilder()
+                            .setStepKey("r")
+                            .setSignalName("approval")
+                            .setTimeoutMs(1)))
+            .addItems(
+                item.clone()
+                    .setValuesPublished(
+                        ReportItem.ValuesPublished.newBuilder()
+                            .addValues(
+                                ReportItem.ValuesPublished.NewValue.newBuilder()
+                                    .setName("progress")
+                                    .setScope("race[a]/")
+                                    .setSequence(1)
+                                    .setOrder(1)
+                                    .setValue(TestServer.payload("1")))))
+            .addItems(
+                item.clone()
+                    .setCallback(ReportItem.CallbackStarted.newBuilder().setStepKey("payment")))
+            .addItems(
+                item.clone()
+                    .setReceivesStopped(
+                        ReportItem.ReceivesStopped.newBuilder().addScopes("race[a]/")))
+            .addItems(
+                item.clone()
+                    .setContinueAsNew(
+                        ReportItem.ContinueAsNew.newBuilder()
+                            .setInput(TestServer.payload("1"))
+                            .setVersion("v")))
+            .addItems(
+                item.clone().setCancelSeen(ReportItem.CancelSeen.newBuilder().setStepKey("c")))
             .addItems(
                 item.clone().setReleased(ReportItem.Released.newBuilder().setBlockedBy(error)))
             .build());

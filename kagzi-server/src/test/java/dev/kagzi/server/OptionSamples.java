@@ -25,6 +25,8 @@ final class OptionSamples {
       case DB_URL -> "jdbc:postgresql://other/kagzi";
       case OTLP_ENDPOINT -> "http://localhost:4317";
       case PUBLIC_URL -> "https://other.example";
+      case CALLBACK_KEYS -> "a key of more than thirty-two characters";
+      case TRUSTED_PROXIES -> "10.0.0.0/8";
       case OTLP_HEADERS -> "authorization=other";
       case ATTENTION_FAILURES_MIN -> "6";
       case JOURNAL_QUEUE_BYTES_MAX -> "65MiB";

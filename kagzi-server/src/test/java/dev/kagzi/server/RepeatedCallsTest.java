@@ -13,8 +13,10 @@ import dev.kagzi.postgres.CuttingProxy;
 import dev.kagzi.postgres.EmbeddedPostgres;
 import dev.kagzi.postgres.SharedPostgres;
 import dev.kagzi.protocol.v1.AdminServiceGrpc;
+import dev.kagzi.protocol.v1.AnswerCallbackRequest;
 import dev.kagzi.protocol.v1.BackfillScheduleRequest;
 import dev.kagzi.protocol.v1.BeginStepRequest;
+import dev.kagzi.protocol.v1.CallbackFailure;
 import dev.kagzi.protocol.v1.CancelWorkflowRequest;
 import dev.kagzi.protocol.v1.ClaimRef;
 import dev.kagzi.protocol.v1.CompleteStepRequest;
@@ -41,6 +43,8 @@ import dev.kagzi.protocol.v1.ResumeWorkflowScheduleRequest;
 import dev.kagzi.protocol.v1.RetryPolicy;
 import dev.kagzi.protocol.v1.RetryWorkflowRequest;
 import dev.kagzi.protocol.v1.SetDefaultVersionRequest;
+import dev.kagzi.protocol.v1.SignalOrStartWorkflowRequest;
+import dev.kagzi.protocol.v1.SignalWorkflowRequest;
 import dev.kagzi.protocol.v1.SleepRequest;
 import dev.kagzi.protocol.v1.StartWorkflowsRequest;
 import dev.kagzi.protocol.v1.StepKind;
@@ -108,6 +112,8 @@ class RepeatedCallsTest {
           Map.entry("WorkflowService/GetWorkflowByExternalId", "reads"),
           Map.entry("WorkflowService/ExplainWorkflow", "reads"),
           Map.entry("WorkflowService/ListWorkflows", "reads"),
+          Map.entry("WorkflowService/ListSignals", "reads"),
+          Map.entry("WorkflowService/GetPublished", "reads"),
           Map.entry("WorkflowService/AwaitWorkflow", "reads"),
           Map.entry("WorkflowService/WatchWorkflows", "reads"),
           Map.entry("WorkerService/GetHistory", "reads"),
@@ -151,7 +157,10 @@ class RepeatedCallsTest {
         EngineConfig.defaults()
             .withAutoCreateNamespaces(true)
             .withCoordinatorInterval(Duration.ofMinutes(1));
-    server = TestServer.start(database, config -> config.dbUrl(proxy.jdbcUrl("")).engine(quiet));
+    server =
+        TestServer.start(
+            database,
+            config -> config.dbUrl(proxy.jdbcUrl("")).localCallbacks("key").engine(quiet));
     sql =
         DriverManager.getConnection(
             postgres.jdbcUrl(database), postgres.user(), postgres.password());
@@ -183,6 +192,40 @@ class RepeatedCallsTest {
     all.put(
         "WorkflowService/TerminateWorkflow",
         () -> TerminateWorkflowRequest.newBuilder().setRunId(run()).setReason("why").build());
+    all.put(
+        "WorkflowService/SignalWorkflow",
+        () ->
+            SignalWorkflowRequest.newBuilder()
+                .setRunId(run())
+                .setName("approval")
+                .setSignalId(id())
+                .build());
+    all.put(
+        "WorkflowService/AnswerCallback",
+        () -> {
+          Held held = new Held();
+          held.worker.report(
+              BatchWorker.item(held.task)
+                  .setCallback(ReportItem.CallbackStarted.newBuilder().setStepKey("payment")));
+          return AnswerCallbackRequest.newBuilder()
+              .setRunId(held.task.getRunId())
+              .setStepKey("payment")
+              .setFailure(CallbackFailure.newBuilder().setMessage("no"))
+              .build();
+        });
+    all.put(
+        "WorkflowService/SignalOrStartWorkflow",
+        () -> {
+          String external = "signalled " + id();
+          return SignalOrStartWorkflowRequest.newBuilder()
+              .setStart(
+                  TestServer.start(name(), TYPE)
+                      .setExternalId(external)
+                      .setRunId(RunId.next(Shard.of("default", external)).toString()))
+              .setName("approval")
+              .setSignalId(id())
+              .build();
+        });
     all.put(
         "WorkflowService/RetryWorkflow",
         () -> RetryWorkflowRequest.newBuilder().setRunId(failedRun()).setNewRunId(id()).build());

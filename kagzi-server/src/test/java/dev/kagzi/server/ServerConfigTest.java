@@ -71,10 +71,12 @@ class ServerConfigTest {
 
     Set<String> untouched = new TreeSet<>(usual.keySet());
     untouched.removeAll(changed);
-    // Not options: certificates are read from files; unsafe databases are for tests; server-wide
+    // Not options: dev has local callbacks; certificates are read from files; unsafe databases are
+    // for tests; server-wide
     // policies have no failure kinds; the failure listener is code.
     assertThat(untouched)
         .containsExactly(
+            "callbacks.isLocal",
             "database.allowUnsafe",
             "engine.rules.defaultPolicy.nonRetryable",
             "engine.rules.defaultPolicy.retryableKinds",

@@ -29,7 +29,17 @@ public record KagziProperties(
     @DefaultValue("10s") Duration callTimeout,
     @DefaultValue("10s") Duration startTimeout,
     @DefaultValue Tls tls,
-    @DefaultValue Worker worker) {
+    @DefaultValue Worker worker,
+    @DefaultValue Outbox outbox) {
+
+  /**
+   * The outbox in the application's database.
+   *
+   * @param enabled Whether the application sends its outbox; the table kagzi_outbox must exist
+   * @param interval Time between two queries while the outbox is empty
+   */
+  public record Outbox(
+      @DefaultValue("false") boolean enabled, @DefaultValue("100ms") Duration interval) {}
 
   /**
    * Encryption of the connection.

@@ -4,7 +4,10 @@ import dev.kagzi.embedded.EmbeddedServer;
 import dev.kagzi.postgres.SharedPostgres;
 import dev.kagzi.sdk.Kagzi;
 import dev.kagzi.sdk.Replayer;
+import dev.kagzi.sdk.RequestRefusedException;
+import dev.kagzi.sdk.RunHandle;
 import dev.kagzi.sdk.RunHistory;
+import dev.kagzi.sdk.SignalInfo;
 import dev.kagzi.sdk.Worker;
 import dev.kagzi.sdk.WorkerBuilder;
 import java.nio.file.Path;
@@ -83,6 +86,50 @@ public final class KagziEnv implements AutoCloseable {
     } catch (RuntimeException e) {
       database.close();
       throw e;
+    }
+  }
+
+  /**
+   * Returns the signals that were sent to a run, in the order of their arrival, received or not.
+   *
+   * <pre>{@code
+   * assertThat(env.signals(run)).filteredOn(SignalInfo::isReceived).hasSize(1);
+   * }</pre>
+   */
+  public List<SignalInfo> signals(RunHandle<?> run) {
+    return run.signals();
+  }
+
+  /**
+   * Completes a callback of a run, without HTTP. Waits until the code of the run has made it, ten
+   * seconds at most.
+   *
+   * @param callback the key of its step, which is its name unless the code makes several of that
+   *     name or makes it in a branch
+   * @throws RequestRefusedException if the run does not make it in time, or has ended
+   */
+  public void completeCallback(RunHandle<?> run, String callback, Object value) {
+    answer(() -> run.completeCallback(callback, value));
+  }
+
+  /** Like {@link #completeCallback}, but fails the callback. */
+  public void failCallback(RunHandle<?> run, String callback, String message) {
+    answer(() -> run.failCallback(callback, message));
+  }
+
+  private static void answer(Runnable call) {
+    long startNanos = System.nanoTime();
+    while (true) {
+      try {
+        call.run();
+        return;
+      } catch (RequestRefusedException e) {
+        if (!e.code().equals("CALLBACK_NOT_FOUND")
+            || System.nanoTime() - startNanos > SETTLE_NANOS_MAX) {
+          throw e;
+        }
+      }
+      LockSupport.parkNanos(POLL_NANOS);
     }
   }
 

@@ -7,11 +7,13 @@ import dev.kagzi.sdk.RunExplanation;
 import dev.kagzi.sdk.RunFailedException;
 import dev.kagzi.sdk.RunHandle;
 import dev.kagzi.sdk.RunStatus;
+import dev.kagzi.sdk.SignalInfo;
 import dev.kagzi.sdk.StepInfo;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import org.assertj.core.api.AbstractAssert;
 import org.jspecify.annotations.Nullable;
 
@@ -100,7 +102,73 @@ public final class RunAssert<O> extends AbstractAssert<RunAssert<O>, RunHandle<O
     return this;
   }
 
-  /** Asserts that the run is suspended: it sleeps, or waits for a child. */
+  /** Asserts which signals the run has received, by name and in the order of their arrival. */
+  public RunAssert<O> hasReceivedSignals(String... names) {
+    return hasSignals(true, List.of(names));
+  }
+
+  /** Asserts which signals have arrived that the run has not received. */
+  public RunAssert<O> hasUnreceivedSignals(String... names) {
+    return hasSignals(false, List.of(names));
+  }
+
+  private RunAssert<O> hasSignals(boolean received, List<String> expected) {
+    isNotNull();
+    List<String> found =
+        actual.signals().stream()
+            .filter(signal -> signal.isReceived() == received)
+            .map(SignalInfo::name)
+            .toList();
+    if (!found.equals(expected)) {
+      throw failsWith(
+          "%s the signals %s (expected: %s)"
+              .formatted(received ? "has received" : "has not received", found, expected));
+    }
+    return this;
+  }
+
+  /** Asserts that the last value that the run has published under the name equals this one. */
+  public RunAssert<O> hasPublished(String name, Object value) {
+    isNotNull();
+    Optional<?> found = actual.published(name, value.getClass());
+    if (!found.equals(Optional.of(value))) {
+      throw failsWith(
+          "has published %s as %s (expected: %s)"
+              .formatted(found.isEmpty() ? "nothing" : found.get(), name, value));
+    }
+    return this;
+  }
+
+  /**
+   * Asserts that the run has continued as new. Returns assertions about the run that it has
+   * continued as. {@link #completedWith} about either run waits for the end of their chain.
+   *
+   * <pre>{@code
+   * assertThat(run).continuedAsNew().hasUnreceivedSignals("movement");
+   * }</pre>
+   */
+  public RunAssert<O> continuedAsNew() {
+    isNotNull();
+    return new RunAssert<>(
+        actual
+            .successor()
+            .orElseThrow(
+                () ->
+                    failsWith(
+                        "is %s and has not continued (expected: it has continued as new)"
+                            .formatted(actual.status()))));
+  }
+
+  /** Asserts that a cancel of the run was requested: its code cleans up, or has done so. */
+  public RunAssert<O> isCancelRequested() {
+    isNotNull();
+    if (actual.info().cancelRequestedAt().isEmpty()) {
+      throw failsWith("is not cancelled (expected: a requested cancel, and a type that cleans up)");
+    }
+    return this;
+  }
+
+  /** Asserts that the run is suspended: it sleeps, or waits for a child or a signal. */
   public RunAssert<O> isSleeping() {
     return hasStatus(RunStatus.SLEEPING);
   }

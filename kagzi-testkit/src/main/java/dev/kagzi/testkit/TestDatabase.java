@@ -30,17 +30,20 @@ final class TestDatabase implements AutoCloseable {
    * many tests can share one PostgreSQL.
    */
   private static final Map<String, String> OPTIONS =
-      Map.of(
-          "short-wait", "0s",
-          "retention-runs", "0s",
-          "retention-workers", "0s",
-          "auto-create-namespaces", "true",
-          "journal-lanes", "1",
-          "dispatch-claimers", "1",
-          "db-pool-size", "3",
-          "close-timeout", "2s",
-          "migrate-on-start", "false",
-          "port", "0");
+      Map.ofEntries(
+          Map.entry("short-wait", "0s"),
+          Map.entry("retention-runs", "0s"),
+          Map.entry("retention-workers", "0s"),
+          Map.entry("auto-create-namespaces", "true"),
+          Map.entry("journal-lanes", "1"),
+          Map.entry("dispatch-claimers", "1"),
+          Map.entry("db-pool-size", "3"),
+          Map.entry("close-timeout", "2s"),
+          Map.entry("migrate-on-start", "false"),
+          // Tests answer callbacks without HTTP.
+          Map.entry("public-url", "http://callbacks.invalid"),
+          Map.entry("callback-keys", "the key of callbacks in tests: it is no secret"),
+          Map.entry("port", "0"));
 
   // Connected workers send heartbeats in real time, so a move of the clock shifts their heartbeats
   // and leases by the same amount. One transaction, so that no chore sees a partial change.

@@ -78,6 +78,21 @@ class RunAssertTest {
   }
 
   @Test
+  void assertions_about_a_chain_follow_it_run_by_run(KagziEnv env) {
+    env.worker()
+        .workflow(ORDER, (ctx, item) -> item.length() < 3 ? ctx.continueAsNew(item + item) : item)
+        .start();
+
+    RunHandle<String> run = env.kagzi().workflow(ORDER).start("a");
+
+    assertThat(run).completedWith("aaaa").continuedAsNew().continuedAsNew().completedWith("aaaa");
+    assertThatThrownBy(() -> assertThat(run).continuedAsNew().continuedAsNew().continuedAsNew())
+        .isInstanceOf(AssertionError.class)
+        .hasMessageContaining(
+            "is COMPLETED and has not continued (expected: it has continued as new)");
+  }
+
+  @Test
   void assertions_about_a_failed_run_pass_or_list_its_steps(KagziEnv env) {
     env.worker()
         .workflow(

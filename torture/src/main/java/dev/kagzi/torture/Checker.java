@@ -50,6 +50,15 @@ final class Checker {
           new Rule("cancelled is cancelled", ClientRules::cancelledIsCancelled),
           new Rule("terminated is terminated", ClientRules::terminatedIsTerminated),
           new Rule("losers of a race do not run again", FamilyRules::losersDoNotRunAgain),
+          new Rule("a cancelled run has cleaned up", CleanUpRules::cleansUpBeforeItsEnd),
+          new Rule("only undos run after a cancel", CleanUpRules::onlyUndosRunAfterwards),
+          new Rule("a signal is stored once", SignalRules::storedOnce),
+          new Rule("a step receives one signal", SignalRules::receivedBySteps),
+          new Rule("signals are received in order", SignalRules::receivedInOrder),
+          new Rule("the last published value is stored", PublishedRules::lastIsStored),
+          new Rule("a published value never goes back", PublishedRules::neverGoesBack),
+          new Rule("a callback is answered once", CallbackRules::answeredOnce),
+          new Rule("every wait receives the answer", CallbackRules::receivedAsStored),
           new Rule("a run keeps its version", FamilyRules::runsKeepTheirVersion));
 
   private Checker() {}
@@ -71,7 +80,11 @@ final class Checker {
   private static List<Rule> handling(Evidence evidence) {
     HandlerRules handlers = HandlerRules.of(evidence.stories());
     FamilyRules family = FamilyRules.of(evidence.stories());
+    ChainRules chains = ChainRules.of(evidence.stories());
     return List.of(
+        new Rule("a chain has no gap and no fork", chains::chainsAreWhole),
+        new Rule("a successor has the reported input", chains::inputsAreReported),
+        new Rule("signals move along", ChainRules::signalsMoveAlong),
         new Rule("each child is a step", family::eachChildIsAStep),
         new Rule("parents record the result of the child", family::parentsRecordChildResults),
         new Rule("children end with their parents", family::childrenEndWithTheirParents),

@@ -2,6 +2,7 @@ package dev.kagzi.torture;
 
 import dev.kagzi.sdk.IdConflict;
 import dev.kagzi.sdk.Kagzi;
+import dev.kagzi.sdk.RequestRefusedException;
 import dev.kagzi.sdk.Retry;
 import dev.kagzi.sdk.RunCancelledException;
 import dev.kagzi.sdk.RunFailedException;
@@ -13,9 +14,11 @@ import dev.kagzi.torture.LedgerEntry.Event;
 import dev.kagzi.torture.Scenario.Behavior;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -26,6 +29,14 @@ import org.jspecify.annotations.Nullable;
 final class ClientRun {
   /** The longest time before the client cancels or terminates a run. */
   private static final int ALONE_MS_MAX = 5_000;
+
+  /** The longest pause before a signal: some runs wait, others have it buffered. */
+  private static final int SIGNAL_PAUSE_MS_MAX = 1_200;
+
+  /** How often a client asks for a callback, at most: the code may be delayed by many faults. */
+  private static final int CALLBACK_CALLS_MAX = 10_000;
+
+  private static final long NOT_MADE_NANOS = Duration.ofMillis(20).toNanos();
 
   private static final Retry WHOLE_RUN = Retry.fixed(4, Duration.ofMillis(300));
 
@@ -75,7 +86,90 @@ final class ClientRun {
       String reason = "reason-" + input;
       write(Event.TERMINATED, run.runId(), reason, answer(() -> run.terminate(reason)));
     }
+    if (scenario.has(Behavior.SENDS_SIGNALS)) {
+      sendSignals(run.runId());
+    }
+    Thread watching = scenario.has(Behavior.WATCHES) ? watch(run.runId()) : null;
+    if (scenario.has(Behavior.ANSWERS_CALLBACKS)) {
+      answerCallbacks(run.runId());
+    }
     awaitResult(run);
+    if (watching != null) {
+      watching.join();
+    }
+    return true;
+  }
+
+  private Thread watch(String runId) {
+    return Thread.ofVirtual()
+        .start(
+            () ->
+                context
+                    .other
+                    .run(runId, scenario.type())
+                    .watch(PublishedRules.NAME, String.class)
+                    .forEach(value -> write(Event.WATCHED, runId, PublishedRules.NAME, value)));
+  }
+
+  /** Each by two servers at once, with different values: one of them is the answer. */
+  private void answerCallbacks(String runId) throws InterruptedException {
+    for (int i = 1; i <= Scenarios.callbackCount(input); i++) {
+      Pause.of(Duration.ofMillis(random.nextInt(SIGNAL_PAUSE_MS_MAX)));
+      String callback = Scenarios.callbackName(i);
+      String value = CallbackRules.MARK + input + "-" + i;
+      CompletableFuture<Void> other =
+          CompletableFuture.runAsync(
+              () -> answerCallback(context.other, runId, callback, value + "-b"),
+              Thread.ofVirtual().name("answer")::start);
+      answerCallback(context.kagzi, runId, callback, value + "-a");
+      other.join();
+    }
+  }
+
+  /** Unknown also if the code has not made the callback yet. */
+  private static String madeAnswer(Supplier<Boolean> call) {
+    try {
+      return answer(call);
+    } catch (RequestRefusedException e) {
+      if (!e.code().equals("CALLBACK_NOT_FOUND")) {
+        throw e;
+      }
+      LockSupport.parkNanos(NOT_MADE_NANOS);
+      return "unknown";
+    }
+  }
+
+  /** Repeats the call until the code has made the callback, and a server has answered. */
+  private void answerCallback(Kagzi client, String runId, String callback, String value) {
+    String answer = "unknown";
+    for (int call = 0; answer.equals("unknown") && call < CALLBACK_CALLS_MAX; call++) {
+      answer =
+          madeAnswer(() -> client.run(runId, scenario.type()).completeCallback(callback, value));
+    }
+    if (answer.equals("true")) {
+      write(Event.ANSWERED, runId, callback, value);
+    }
+  }
+
+  /** One after the other, so that their order is known; each twice, on different servers. */
+  private void sendSignals(String runId) throws InterruptedException {
+    for (int i = 1; i <= Scenarios.signalCount(input); i++) {
+      Pause.of(Duration.ofMillis(random.nextInt(SIGNAL_PAUSE_MS_MAX)));
+      String id = SignalRules.value(input, i);
+      for (Kagzi client : List.of(context.kagzi, context.other)) {
+        String answer = "unknown";
+        for (int call = 0; answer.equals("unknown") && call < RESUMES_MAX; call++) {
+          answer = answer(() -> send(client, runId, id));
+        }
+        if (answer.equals("true")) {
+          write(Event.SENT, runId, "", id);
+        }
+      }
+    }
+  }
+
+  private boolean send(Kagzi client, String runId, String id) {
+    client.run(runId, scenario.type()).signal(Script.SIGNAL, id, id);
     return true;
   }
 

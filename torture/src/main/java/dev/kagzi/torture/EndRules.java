@@ -13,7 +13,7 @@ final class EndRules {
 
   /** The events whose values a workflow's output consists of. */
   private static final Set<Event> MADE_OF =
-      Set.of(Event.SEEN, Event.CAUGHT, Event.JOINED, Event.WON);
+      Set.of(Event.SEEN, Event.CAUGHT, Event.RECEIVED, Event.JOINED, Event.WON);
 
   private EndRules() {}
 
@@ -70,7 +70,7 @@ final class EndRules {
 
   static void outputIsReturned(RunStory story, Consumer<String> violation) {
     RunRecord run = story.run();
-    if (run == null || !run.status().equals(RunRecord.COMPLETED)) {
+    if (run == null || !run.status().equals(RunRecord.COMPLETED) || run.hasContinued()) {
       return;
     }
     Scenario scenario = story.scenario();

@@ -14,20 +14,33 @@ record Evidence(List<RunStory> stories, int stepCount) {
     stories = List.copyOf(stories);
   }
 
-  static Evidence of(List<LedgerEntry> entries, List<RunRecord> runs, List<StepRecord> steps) {
+  static Evidence of(
+      List<LedgerEntry> entries,
+      List<RunRecord> runs,
+      List<StepRecord> steps,
+      List<SignalRecord> signals,
+      Map<String, String> published) {
+    Map<String, RunRecord> runsById = new HashMap<>();
+    runs.forEach(run -> runsById.put(run.runId(), run));
     Map<String, List<LedgerEntry>> entriesByRun = new HashMap<>();
     for (LedgerEntry entry : entries) {
       // A start that was not acknowledged has no run id, and no rule depends on it.
       if (entry.event() != Event.START) {
-        entriesByRun.computeIfAbsent(entry.runId(), id -> new ArrayList<>()).add(entry);
+        String about =
+            entry.author().execution().isEmpty()
+                ? ChainRules.last(entry.runId(), runsById)
+                : entry.runId();
+        entriesByRun.computeIfAbsent(about, id -> new ArrayList<>()).add(entry);
       }
     }
     Map<String, List<StepRecord>> stepsByRun = new HashMap<>();
     for (StepRecord step : steps) {
       stepsByRun.computeIfAbsent(step.runId(), id -> new ArrayList<>()).add(step);
     }
-    Map<String, RunRecord> runsById = new HashMap<>();
-    runs.forEach(run -> runsById.put(run.runId(), run));
+    Map<String, List<SignalRecord>> signalsByRun = new HashMap<>();
+    for (SignalRecord signal : signals) {
+      signalsByRun.computeIfAbsent(signal.runId(), id -> new ArrayList<>()).add(signal);
+    }
     Set<String> ids = new TreeSet<>(entriesByRun.keySet());
     ids.addAll(stepsByRun.keySet());
     ids.addAll(runsById.keySet());
@@ -38,6 +51,9 @@ record Evidence(List<RunStory> stories, int stepCount) {
               id,
               runsById.get(id),
               stepsByRun.getOrDefault(id, List.of()),
+              signalsByRun.getOrDefault(id, List.of()),
+              published.getOrDefault(id, ""),
+              ChainRules.signals(id, runsById, signalsByRun),
               entriesByRun.getOrDefault(id, List.of())));
     }
     return new Evidence(stories, steps.size());

@@ -27,7 +27,7 @@ final class Fleet implements AutoCloseable {
   /**
    * A process and the links through which it connects to others.
    *
-   * @param links of a server: to PostgreSQL; of a worker: to each server
+   * @param links of a server: to PostgreSQL and its standby; of a worker: to each server
    */
   record Node(JavaProcess process, List<Link> links) {
     Node {
@@ -48,7 +48,17 @@ final class Fleet implements AutoCloseable {
   }
 
   static Fleet start(Path folder, int serverCount, int workerCount) {
-    Database database = Database.start(folder.resolve("postgres"));
+    return start(folder, Database.start(folder.resolve("postgres")), serverCount, workerCount);
+  }
+
+  /** Like {@link #start}, with a synchronous standby of PostgreSQL. */
+  static Fleet startWithStandby(Path folder, int serverCount, int workerCount) {
+    Database database =
+        Database.startWithStandby(folder.resolve("postgres"), folder.resolve("standby"));
+    return start(folder, database, serverCount, workerCount);
+  }
+
+  private static Fleet start(Path folder, Database database, int serverCount, int workerCount) {
     Fleet fleet = new Fleet(folder, database, serverCount, workerCount);
     try {
       for (int i = 0; i < serverCount; i++) {
@@ -63,14 +73,18 @@ final class Fleet implements AutoCloseable {
   }
 
   private Node server(String name, Path folder) {
-    Link link = new Link();
-    link.to(database.port());
+    List<Link> links = new ArrayList<>();
+    for (int port : database.ports()) {
+      Link link = new Link();
+      link.to(port);
+      links.add(link);
+    }
     Map<String, String> environment =
         Map.of(
-            "KAGZI_DB_URL", Database.url(link.port()),
+            "KAGZI_DB_URL", Database.url(links.stream().map(Link::port).toList()),
             "KAGZI_DB_USER", database.user(),
             "KAGZI_DB_PASSWORD", database.password());
-    return new Node(new JavaProcess(name, ServerMain.class, environment, folder), List.of(link));
+    return new Node(new JavaProcess(name, ServerMain.class, environment, folder), links);
   }
 
   private Node worker(String name, int number, Path folder) {
@@ -176,7 +190,7 @@ final class Fleet implements AutoCloseable {
     Stream.concat(servers.stream(), workers.stream())
         .map(Node::process)
         .filter(JavaProcess::isAlive)
-        .forEach(process -> process.signal(Signal.QUIT));
+        .forEach(process -> process.signal(UnixSignal.QUIT));
     Pause.ofUnchecked(DUMP_TIME);
   }
 

@@ -50,8 +50,8 @@ final class Injector {
         fault,
         injected,
         node,
-        process -> process.signal(Signal.STOP),
-        process -> process.signal(Signal.CONT));
+        process -> process.signal(UnixSignal.STOP),
+        process -> process.signal(UnixSignal.CONT));
   }
 
   private static void cut(Node node, Runnable injected) {

@@ -132,7 +132,7 @@ final class JavaProcess implements AutoCloseable {
     end(running());
   }
 
-  void signal(Signal signal) {
+  void signal(UnixSignal signal) {
     signal.send(running().pid());
   }
 

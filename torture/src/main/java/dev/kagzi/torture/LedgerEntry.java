@@ -41,6 +41,10 @@ record LedgerEntry(
     SLEEP,
     /** The workflow's code continues after a sleep. */
     WOKE,
+    /** The workflow's code has received a signal. */
+    RECEIVED,
+    /** The workflow's code has published the value. */
+    PUBLISHED,
     /** The workflow's code has received the joined values of a branch. */
     JOINED,
     /** The workflow's code has received the winner of a race. */
@@ -51,6 +55,8 @@ record LedgerEntry(
     HANDLES,
     /** The workflow's code is about to return the value. */
     END,
+    /** The workflow's code is about to continue as new; the value is the next run's input. */
+    CONTINUES,
     /** The client is about to start a run; the value is its input. */
     START,
     /** The start was acknowledged: the run is durable. */
@@ -63,6 +69,16 @@ record LedgerEntry(
     TERMINATED,
     /** The answer to a resume: it continues now, or (value false) could not be resumed. */
     RESUMED,
+    /** A signal to the run was acknowledged; the value is its id. */
+    SENT,
+    /** The client, which follows a published value, has read it. */
+    WATCHED,
+    /** An answer of a callback was acknowledged; the step is the callback, the value the answer. */
+    ANSWERED,
+    /** The workflow's code has learnt that its run is cancelled. */
+    STOPPED,
+    /** It has executed its undos. */
+    CLEANED,
     /** The client has received the run's result; the step is its status. */
     RESULT
   }

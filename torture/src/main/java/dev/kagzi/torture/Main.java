@@ -17,7 +17,7 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "kagzi torture",
     description = {
-      "Runs workflows on real processes (PostgreSQL, 2 servers, 3 workers, 1 client), kills, pauses"
+      "Runs workflows on real processes (PostgreSQL, servers, 3 workers, 1 client), kills, pauses"
           + " and cuts them off at random moments, and checks that nothing was lost, nothing was"
           + " done twice without need, and everything ended.",
       "The last line says \"passed\" or \"FAILED\"; what explains a failure is left in a folder."
@@ -28,6 +28,7 @@ import picocli.CommandLine.Spec;
     usageHelpAutoWidth = true)
 public final class Main implements Callable<Integer> {
   private static final int CALLERS = 24;
+  private static final int SERVERS_MAX = 10;
   private static final Duration PACE = Duration.ofMillis(100);
   private static final double MILLIS_PER_MINUTE = 60_000;
 
@@ -48,11 +49,27 @@ public final class Main implements Callable<Integer> {
   private @Nullable Long seed;
 
   @Option(
+      names = "--servers",
+      paramLabel = "N",
+      defaultValue = "" + Torture.SERVERS,
+      description =
+          "How many servers, also for --recovery and --failover. Without it: ${DEFAULT-VALUE}. The"
+              + " faults of a seed depend on it.")
+  private int servers;
+
+  @Option(
       names = "--recovery",
       description =
           "Instead: one fault of each kind every 30 s under even load, and how long throughput"
               + " takes to be back.")
   private boolean recovery;
+
+  @Option(
+      names = "--failover",
+      description =
+          "Instead: PostgreSQL with a synchronous standby, which is promoted after kill -9 of the"
+              + " primary under even load, and how long throughput takes to be back.")
+  private boolean failover;
 
   @Option(
       names = "--schedules",
@@ -61,6 +78,14 @@ public final class Main implements Callable<Integer> {
               + " killed, paused and cut off, and PostgreSQL is killed; then each slot must be one"
               + " run, or be missed as its schedule says.")
   private boolean schedules;
+
+  @Option(
+      names = "--bank",
+      description =
+          "Instead: transfers of a bank with a PostgreSQL of its own, as transactional steps that"
+              + " are started in the bank's transactions, while servers, workers and both PostgreSQL"
+              + " are killed; then each transfer must be executed once.")
+  private boolean bank;
 
   @Option(
       names = "--count",
@@ -105,6 +130,10 @@ public final class Main implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(), "--minutes: " + minutes + " (expected: > 0)");
     }
+    if (servers < 1 || servers > SERVERS_MAX) {
+      throw new ParameterException(
+          spec.commandLine(), "--servers: %d (expected: 1 to %d)".formatted(servers, SERVERS_MAX));
+    }
     if (count < 1) {
       throw new ParameterException(spec.commandLine(), "--count: " + count + " (expected: >= 1)");
     }
@@ -125,16 +154,38 @@ public final class Main implements Callable<Integer> {
       console.print(result.lastLine());
       return result.passed() ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
     }
-    Verdict verdict = recovery ? Recovery.measure(console, chosen) : torture(console, chosen);
+    Verdict verdict;
+    if (bank) {
+      verdict = bank(console, chosen);
+    } else {
+      verdict = verdict(console, chosen);
+    }
     console.print(verdict.lastLine());
     return verdict.passed() ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
   }
 
+  private Verdict verdict(Console console, long seed) {
+    if (failover) {
+      return Recovery.measureFailover(console, seed, servers);
+    }
+    return recovery ? Recovery.measure(console, seed, servers) : torture(console, seed);
+  }
+
+  private Duration length() {
+    return Duration.ofMillis(Math.round(minutes * MILLIS_PER_MINUTE));
+  }
+
+  private Verdict bank(Console console, long seed) {
+    try (BankTorture torture = BankTorture.start(console, BankTorture.Settings.of(seed))) {
+      torture.injectFor(length());
+      return torture.finishAndCheck();
+    }
+  }
+
   private Verdict torture(Console console, long seed) {
-    Duration length = Duration.ofMillis(Math.round(minutes * MILLIS_PER_MINUTE));
-    Plan plan = Plan.random(seed, length, Torture.SERVERS, Torture.WORKERS);
+    Plan plan = Plan.random(seed, length(), servers, Torture.WORKERS);
     Load.Settings load = new Load.Settings(Scenarios.ALL, seed, CALLERS, PACE);
-    try (Torture torture = Torture.start(console, load, Torture.SERVERS, Torture.WORKERS)) {
+    try (Torture torture = Torture.start(console, load, servers, Torture.WORKERS)) {
       torture.inject(plan);
       return torture.finishAndCheck();
     }

@@ -21,14 +21,27 @@ final class Recovery {
     this.console = console;
   }
 
-  static Verdict measure(Console console, long seed) {
+  static Verdict measure(Console console, long seed, int servers) {
     Load.Settings load = new Load.Settings(List.of(Scenarios.STEADY), seed, CALLERS, PACE);
-    try (Torture torture = Torture.start(console, load, Torture.SERVERS, Torture.WORKERS)) {
+    try (Torture torture = Torture.start(console, load, servers, Torture.WORKERS)) {
       Recovery recovery = new Recovery(torture, console);
       Pause.ofUnchecked(BEFORE);
       for (FaultKind kind : FaultKind.values()) {
         recovery.measure(recovery.fault(kind));
       }
+      return torture.finishAndCheck();
+    }
+  }
+
+  /** Measures the promotion of a synchronous standby after the primary was killed. */
+  static Verdict measureFailover(Console console, long seed, int servers) {
+    Load.Settings load = new Load.Settings(List.of(Scenarios.STEADY), seed, CALLERS, PACE);
+    try (Torture torture = Torture.startWithStandby(console, load, servers, Torture.WORKERS)) {
+      Recovery recovery = new Recovery(torture, console);
+      Pause.ofUnchecked(BEFORE);
+      long beganNanos = System.nanoTime();
+      torture.failOver();
+      recovery.await(beganNanos, "kill -9 of PostgreSQL and promotion of its standby", BACK_MAX);
       return torture.finishAndCheck();
     }
   }
@@ -47,14 +60,17 @@ final class Recovery {
   private void measure(Fault fault) {
     long beganNanos = System.nanoTime();
     torture.inject(fault);
+    await(beganNanos, fault.kind().text(), max(fault.kind()));
+  }
+
+  private void await(long beganNanos, String fault, Duration max) {
     Pause.ofUnchecked(EVERY.minusNanos(System.nanoTime() - beganNanos));
     Throughput throughput = Throughput.of(torture.load().resultNanos());
     Optional<Duration> back = throughput.recovery(beganNanos, System.nanoTime());
-    Duration max = max(fault.kind());
     String text =
         "%s: %s (%.0f runs/s before; bound %s)"
             .formatted(
-                fault.kind().text(),
+                fault,
                 back.map(time -> "back after " + Console.seconds(time)).orElse("not back in time"),
                 throughput.rateBefore(beganNanos),
                 Console.seconds(max));

@@ -28,7 +28,8 @@ record RunRecord(
     Handling handling,
     Times times,
     String version,
-    Family family) {
+    Family family,
+    Chain chain) {
 
   static final String COMPLETED = "COMPLETED";
   static final String FAILED = "FAILED";
@@ -57,6 +58,17 @@ record RunRecord(
   }
 
   /**
+   * The place of a run in a chain. All are empty for other runs.
+   *
+   * @param continuedTo the run that this one has continued as
+   * @param continuedFrom the run that has continued as this one
+   * @param first the first run of the chain; empty for that run itself
+   */
+  record Chain(String continuedTo, String continuedFrom, String first) {
+    static final Chain NONE = new Chain("", "", "");
+  }
+
+  /**
    * Times by the database's clock.
    *
    * @param deadlineMicros 0 if there is none
@@ -66,6 +78,10 @@ record RunRecord(
 
   boolean hasEnded() {
     return ENDS.contains(status);
+  }
+
+  boolean hasContinued() {
+    return !chain.continuedTo.isEmpty();
   }
 
   /** Failed or timed out: the run starts its handler, and can be resumed. */

@@ -13,13 +13,21 @@ import org.jspecify.annotations.Nullable;
  *
  * @param run null if it is not in the tables
  * @param steps attempts in their order, by step
+ * @param allSignals signals and answers of callbacks, in the order of their arrival
+ * @param published the stored value; empty if there is none
+ * @param chainSignals of a run that has not continued: the signals of all runs of its chain, in the
+ *     order of the runs, without answers of callbacks; of others none
  * @param executions of the run's code, in no order
- * @param client the client's entries, in their order
+ * @param client the client's entries, in their order; those about earlier runs of the chain
+ *     included, because calls follow the chain
  */
 record RunStory(
     String runId,
     @Nullable RunRecord run,
     Map<String, List<StepRecord>> steps,
+    List<SignalRecord> allSignals,
+    String published,
+    List<SignalRecord> chainSignals,
     List<Execution> executions,
     List<LedgerEntry> client) {
 
@@ -51,12 +59,30 @@ record RunStory(
 
   RunStory {
     steps = Map.copyOf(steps);
+    allSignals = List.copyOf(allSignals);
+    chainSignals = chainSignals.stream().filter(signal -> !signal.isAnswer()).toList();
     executions = List.copyOf(executions);
     client = List.copyOf(client);
   }
 
+  /** The signals in the order of their arrival. */
+  List<SignalRecord> signals() {
+    return allSignals.stream().filter(signal -> !signal.isAnswer()).toList();
+  }
+
+  /** The answers of callbacks. */
+  List<SignalRecord> answers() {
+    return allSignals.stream().filter(SignalRecord::isAnswer).toList();
+  }
+
   static RunStory of(
-      String runId, @Nullable RunRecord run, List<StepRecord> steps, List<LedgerEntry> entries) {
+      String runId,
+      @Nullable RunRecord run,
+      List<StepRecord> steps,
+      List<SignalRecord> signals,
+      String published,
+      List<SignalRecord> chainSignals,
+      List<LedgerEntry> entries) {
     Map<String, List<StepRecord>> byStep = new LinkedHashMap<>();
     for (StepRecord step : steps) {
       byStep.merge(step.step(), List.of(step), RunStory::joined);
@@ -76,7 +102,7 @@ record RunStory(
                         lines.getFirst().author().epoch(),
                         lines))
             .toList();
-    return new RunStory(runId, run, byStep, executions, client);
+    return new RunStory(runId, run, byStep, signals, published, chainSignals, executions, client);
   }
 
   private static <T> List<T> joined(List<T> some, List<T> more) {

@@ -84,6 +84,9 @@ final class SagaRules {
   /** The execution that ended the run, if it has compensated. */
   private static Optional<Execution> lastExecution(RunStory story) {
     RunRecord run = story.run();
+    if (story.isCancelled()) {
+      return CleanUpRules.lastCleanUp(story);
+    }
     return story.executions().stream()
         .filter(each -> run != null && run.status().equals(RunRecord.COMPLETED))
         .filter(each -> each.of(Event.UNDOES).findAny().isPresent())

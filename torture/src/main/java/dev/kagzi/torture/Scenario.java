@@ -1,5 +1,6 @@
 package dev.kagzi.torture;
 
+import dev.kagzi.sdk.OnCancel;
 import dev.kagzi.sdk.WorkflowContext;
 import dev.kagzi.sdk.WorkflowType;
 import java.time.Duration;
@@ -18,6 +19,9 @@ import java.util.Set;
  */
 record Scenario(String name, Code code, End end, Duration timeout, Set<Behavior> behaviors) {
   static final String QUEUE = "torture";
+
+  /** Longer than any fault, so that every clean-up ends by then. */
+  private static final Duration GRACE = Duration.ofMinutes(10);
 
   private static final Code NOTHING = script -> {};
 
@@ -50,6 +54,14 @@ record Scenario(String name, Code code, End end, Duration timeout, Set<Behavior>
     SETS_DEADLINE,
     /** Changes the default version of its type, and starts the run without a version. */
     CHANGES_DEFAULT,
+    /** Its type cleans up when the run is cancelled. */
+    CLEANS_UP,
+    /** Sends signals to the run, each twice and from two servers. */
+    SENDS_SIGNALS,
+    /** Follows what the run publishes, at another server. */
+    WATCHES,
+    /** Answers callbacks of the run, each from two servers at once and with two values. */
+    ANSWERS_CALLBACKS,
     /** Starts the run twice at the same time, on different servers, with one id. */
     STARTS_TWICE
   }
@@ -92,7 +104,9 @@ record Scenario(String name, Code code, End end, Duration timeout, Set<Behavior>
   }
 
   WorkflowType<String, String> type() {
-    return WorkflowType.of(name, String.class, String.class).queue(QUEUE);
+    WorkflowType<String, String> type =
+        WorkflowType.of(name, String.class, String.class).queue(QUEUE);
+    return has(Behavior.CLEANS_UP) ? type.onCancel(OnCancel.CLEAN_UP, GRACE) : type;
   }
 
   String execute(WorkflowContext ctx, String input, Script.WorkerContext context) {

@@ -72,6 +72,17 @@ final class Scenarios {
           Scenario.completing("race", Scenarios::race),
           Scenario.completing("children", Scenarios::children),
           Scenario.completing("cancel-family", Scenarios::family).client(Behavior.CANCELS),
+          Scenario.completing("clean-up", Scenarios::cleanUp)
+              .client(Behavior.CANCELS, Behavior.CLEANS_UP),
+          Scenario.completing("signals", Scenarios::signals).client(Behavior.SENDS_SIGNALS),
+          Scenario.completing("signals-in-races", Scenarios::signalsInRaces)
+              .client(Behavior.SENDS_SIGNALS),
+          Scenario.completing("publishing", Scenarios::publishing).client(Behavior.WATCHES),
+          Scenario.completing("publishing-attempts", Scenarios::publishingFragile)
+              .client(Behavior.RETRIES),
+          Scenario.completing("callbacks", Scenarios::callbacks).client(Behavior.ANSWERS_CALLBACKS),
+          Scenario.completing("chain", Scenarios::chain).client(Behavior.SENDS_SIGNALS),
+          Scenario.completing("cancel-chain", Scenarios::longChain).client(Behavior.CANCELS),
           Scenario.completing("versions", Scenarios::steps).client(Behavior.CHANGES_DEFAULT));
 
   static final Map<String, Scenario> BY_NAME =
@@ -210,6 +221,31 @@ final class Scenarios {
     script.step("after");
   }
 
+  /** Is cancelled in a step, a sleep, a retry, branches or children; then undoes everything. */
+  private static void cleanUp(Script script) {
+    script.cleaningUp(
+        saga -> {
+          for (int i = 1; i <= 4; i++) {
+            Random random = saga.choices("walk-" + i);
+            saga.undo("walk-" + i, random.nextInt(2));
+            saga.step("walk-" + i);
+            saga.sleep("rest-" + i, Duration.ofMillis(random.nextInt(20, 1_500)));
+            switch (random.nextInt(3)) {
+              case 0 -> {
+                saga.step("flaky-" + i, LATER, 1);
+                saga.undo("flaky-" + i, 0);
+              }
+              case 1 -> saga.parallel("fan-" + i, 2, (branch, j) -> undoneBranch(branch, false));
+              default -> {
+                saga.undo("crew-" + i + "-0", 0);
+                saga.children("crew-" + i, 2);
+                saga.undo("crew-" + i + "-1", 0);
+              }
+            }
+          }
+        });
+  }
+
   private static void undoneBranch(Script branch, boolean fails) {
     boolean isFirst = branch.choices("undo").nextBoolean();
     if (isFirst) {
@@ -279,6 +315,97 @@ final class Scenarios {
     for (int i = 1; i <= 3; i++) {
       script.step("walk-" + i);
       script.children("child-" + i, 2);
+    }
+  }
+
+  /** How many signals the client sends to a run, and the code receives. */
+  static int signalCount(String input) {
+    return 1 + Math.floorMod(ChainInput.of(input).start().hashCode(), 5);
+  }
+
+  /** How many callbacks the code makes, and the client answers. */
+  static int callbackCount(String input) {
+    return 1 + Math.floorMod(input.hashCode(), 4);
+  }
+
+  static String callbackName(int number) {
+    return "callback-" + number;
+  }
+
+  /** Awaits answers that come before the wait, during it, or after its timeout. */
+  private static void callbacks(Script script) {
+    for (int i = 1; i <= script.callbackCount(); i++) {
+      Duration before = Duration.ofMillis(script.choices("before-" + i).nextInt(1, 1_500));
+      Duration timeout = Duration.ofMillis(script.choices("timeout-" + i).nextInt(100, 1_800));
+      script.callback(callbackName(i), before, timeout);
+      script.step("after-" + i);
+    }
+  }
+
+  /** Receives with and without a timeout, which may pass before the signal comes. */
+  private static void signals(Script script) {
+    for (int i = 1; i <= script.signalCount(); i++) {
+      if (script.choices("timeout-" + i).nextBoolean()) {
+        script.receive();
+      } else {
+        script.receive(Duration.ofMillis(script.choices("wait-" + i).nextInt(100, 1_800)));
+      }
+      script.step("after-" + i);
+    }
+  }
+
+  /** Receives beside a sleep, until all signals are received: both may be due at once. */
+  private static void signalsInRaces(Script script) {
+    int received = 0;
+    for (int i = 1; received < script.signalCount(); i++) {
+      Duration patience = Duration.ofMillis(script.choices("patience-" + i).nextInt(20, 1_600));
+      received += script.receiveInRace("race-" + i, patience) ? 1 : 0;
+    }
+    script.step("after");
+  }
+
+  /** Publishes after steps, before waits, and several times without any of them. */
+  private static void publishing(Script script) {
+    int count = 3 + script.choices("count").nextInt(5);
+    for (int i = 1; i <= count; i++) {
+      script.step("work-" + i);
+      script.publish();
+      switch (script.choices("next-" + i).nextInt(4)) {
+        case 0 ->
+            script.sleep("rest-" + i, Duration.ofMillis(script.choices("rest").nextInt(1_500)));
+        case 1 -> script.publish();
+        default -> {}
+      }
+    }
+  }
+
+  /** Every attempt of the run publishes again from the beginning. */
+  private static void publishingFragile(Script script) {
+    script.publish();
+    script.step("before");
+    script.publish();
+    script.step("fragile", Retry.none(), 2);
+    script.publish();
+    script.step("after");
+  }
+
+  /** Each run receives one signal and continues as new, until all are received. */
+  private static void chain(Script script) {
+    script.step("before");
+    script.receive();
+    int link = script.link();
+    if (link < script.signalCount()) {
+      script.continueAsNew();
+    }
+    script.step("after");
+  }
+
+  /** Continues as new again and again, with short and long waits in between. */
+  private static void longChain(Script script) {
+    script.step("work");
+    script.sleep("rest", Duration.ofMillis(script.choices("rest").nextInt(10, 1_500)));
+    if (script.link() < 6) {
+      script.continueAsNew();
     }
   }
 

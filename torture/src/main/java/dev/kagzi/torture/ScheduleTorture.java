@@ -122,7 +122,7 @@ final class ScheduleTorture implements AutoCloseable {
       Map<String, String> environment =
           Map.of(
               "KAGZI_DB_URL",
-              Database.url(link.port()),
+              Database.url(List.of(link.port())),
               "KAGZI_DB_USER",
               database.user(),
               "KAGZI_DB_PASSWORD",
@@ -345,9 +345,9 @@ final class ScheduleTorture implements AutoCloseable {
             start(index);
           }
           case 1 -> {
-            server.signal(Signal.STOP);
+            server.signal(UnixSignal.STOP);
             Pause.ofUnchecked(Duration.ofMillis(500 + random.nextInt(7_000)));
-            server.signal(Signal.CONT);
+            server.signal(UnixSignal.CONT);
           }
           default -> {
             toDatabase.get(index).cut();

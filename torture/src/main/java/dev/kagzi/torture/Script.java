@@ -1,9 +1,12 @@
 package dev.kagzi.torture;
 
 import dev.kagzi.sdk.Branch;
+import dev.kagzi.sdk.Callback;
 import dev.kagzi.sdk.ChildHandle;
 import dev.kagzi.sdk.Retry;
+import dev.kagzi.sdk.RunCancelledException;
 import dev.kagzi.sdk.Saga;
+import dev.kagzi.sdk.Signal;
 import dev.kagzi.sdk.StepBuilder;
 import dev.kagzi.sdk.StepFailedException;
 import dev.kagzi.sdk.WorkFailedException;
@@ -18,6 +21,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Random;
 import java.util.UUID;
 import java.util.function.BiConsumer;
@@ -38,6 +42,9 @@ final class Script {
   /** Separates an execution from the branch that writes. */
   static final char BRANCH_MARK = '/';
 
+  /** The signal of all scenarios that receive one. */
+  static final Signal<String> SIGNAL = Signal.of("signal", String.class);
+
   private static final Retry PATIENT = Retry.exponential(3);
   private static final Retry UNTIL_UNDONE = Retry.fixed(10, Duration.ofMillis(200));
 
@@ -54,6 +61,8 @@ final class Script {
 
   /** The script that has opened a saga, and the saga; of a branch, those of the code around it. */
   private @Nullable Undos undos;
+
+  private int published;
 
   private record Undos(Script script, Saga saga) {}
 
@@ -212,6 +221,96 @@ final class Script {
     write(Event.WOKE, name, 0, millis);
   }
 
+  int signalCount() {
+    return Scenarios.signalCount(input);
+  }
+
+  int callbackCount() {
+    return Scenarios.callbackCount(input);
+  }
+
+  /** Makes a callback and awaits its answer, which two waits must receive. */
+  void callback(String name, Duration before, Duration timeout) {
+    Callback<String> callback = ctx.callback(name, String.class);
+    ctx.sleep("before-" + name, before);
+    Optional<String> value = Optional.empty();
+    while (value.isEmpty()) {
+      value = callback.await(timeout);
+    }
+    String again = callback.await();
+    if (!again.equals(value.get())) {
+      throw new IllegalStateException(
+          "callback %s: first %s, then %s (expected: one answer)"
+              .formatted(name, value.get(), again));
+    }
+    write(Event.RECEIVED, name, 0, again);
+    values.add(again);
+  }
+
+  void receive() {
+    received(ctx.receive(SIGNAL));
+  }
+
+  /** Receives again each time that the timeout has passed. */
+  void receive(Duration timeout) {
+    Optional<String> value = Optional.empty();
+    while (value.isEmpty()) {
+      value = ctx.receive(SIGNAL, timeout);
+    }
+    received(value.get());
+  }
+
+  /** A race of a receive with a sleep; returns whether the receive won. */
+  boolean receiveInRace(String name, Duration patience) {
+    Branch<String> receive =
+        Branch.of(
+            "b0",
+            branch -> {
+              String value = branch.receive(SIGNAL);
+              // The sleep may end first, although the signal was received.
+              branch.sleep("think", patience.dividedBy(2));
+              return value;
+            });
+    Branch<String> sleep =
+        Branch.of(
+            "b1",
+            branch -> {
+              branch.sleep("patience", patience);
+              return "";
+            });
+    String value = ctx.race(name, List.of(receive, sleep));
+    if (value.isEmpty()) {
+      return false;
+    }
+    received(value);
+    return true;
+  }
+
+  /** The number of this run in its chain, from 1. */
+  int link() {
+    return ChainInput.of(input).link();
+  }
+
+  /** Ends this run; the next one of the chain has the signals that were received so far. */
+  void continueAsNew() {
+    String next = ChainInput.of(input).next(values);
+    write(Event.CONTINUES, "", 0, next);
+    ctx.continueAsNew(next);
+  }
+
+  private void received(String value) {
+    write(Event.RECEIVED, SIGNAL.name(), 0, value);
+    values.add(value);
+  }
+
+  /** Publishes how far the code is: a number that increases, and its last value. */
+  void publish() {
+    published++;
+    String value = PublishedRules.value(published, values.isEmpty() ? "-" : values.getLast());
+    ctx.publish(PublishedRules.NAME, value);
+    write(Event.PUBLISHED, PublishedRules.NAME, 0, value);
+  }
+
   /** Writes the failure that a handler has received. */
   void handles(WorkflowFailedEvent event) {
     write(
@@ -287,6 +386,20 @@ final class Script {
     }
     write(Event.UNDOES, "", 0, "");
     saga.compensate();
+  }
+
+  /** Does something with undos, and undoes it if its run is cancelled meanwhile. */
+  void cleaningUp(Consumer<Script> work) {
+    Saga saga = ctx.saga();
+    undos = new Undos(this, saga);
+    try {
+      work.accept(this);
+    } catch (RunCancelledException cancelled) {
+      write(Event.STOPPED, "", 0, "");
+      saga.compensate();
+      write(Event.CLEANED, "", 0, "");
+      throw cancelled;
+    }
   }
 
   /** Registers the undo of a step. The first attempts of the undo throw. */

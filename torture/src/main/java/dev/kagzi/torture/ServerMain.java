@@ -50,6 +50,7 @@ public final class ServerMain {
             .host("127.0.0.1")
             .grpcPort(0)
             .httpPort(0)
+            .localCallbacks("torture")
             .engine(
                 EngineConfig.defaults()
                     .withWorkers(new WorkerConfig(HEARTBEAT, LEASE, STALE, DETACHED))

@@ -5,7 +5,7 @@ package dev.kagzi.torture;
  *
  * @param epoch of the claim that recorded it
  * @param runAttempt the attempt of the run that contains it
- * @param isSleep a sleep, which has no code of its own
+ * @param isWait a sleep or a receive, which has no code of its own
  * @param isFinal a failure that is not retried within this attempt of the run
  * @param cause why it ended
  * @param value the output, or the failure's message
@@ -19,7 +19,7 @@ record StepRecord(
     int attempt,
     int epoch,
     int runAttempt,
-    boolean isSleep,
+    boolean isWait,
     Status status,
     boolean isFinal,
     Cause cause,
@@ -44,6 +44,8 @@ record StepRecord(
     TIMEOUT,
     /** Its run was ended from outside. */
     RUN_ENDED,
+    /** The code learnt here that its run is cancelled. */
+    CANCELLED,
     /** Its branch was stopped, since another has won or failed. */
     INTERRUPTED
   }

@@ -57,8 +57,9 @@ final class StepRules {
   static void recordedWasExecuted(RunStory story, Consumer<String> violation) {
     story
         .attempts()
-        .filter(attempt -> !attempt.isSleep() && attempt.finishedMicros() != 0)
+        .filter(attempt -> !attempt.isWait() && attempt.finishedMicros() != 0)
         .filter(attempt -> !attempt.isChild() && !story.isGroup(attempt.step()))
+        .filter(attempt -> attempt.cause() != StepRecord.Cause.CANCELLED)
         .filter(attempt -> !isClosedByEnd(story, attempt))
         .forEach(attempt -> checkOrigin(story, attempt, violation));
   }
@@ -88,7 +89,7 @@ final class StepRules {
 
   /** A sleep ends at its wake time, independent of the claim at that time. */
   private static boolean endsByItself(RunStory story, StepRecord attempt) {
-    return attempt.isSleep() && (story.isResumed() || attempt.step().contains("["));
+    return attempt.isWait() && (story.isResumed() || attempt.step().contains("["));
   }
 
   /**

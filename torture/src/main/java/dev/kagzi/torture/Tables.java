@@ -10,7 +10,10 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import org.postgresql.PGConnection;
 
 /** Reads the engine's tables with JDBC, without the engine. */
@@ -26,6 +29,9 @@ final class Tables {
              coalesce(r.on_failure_workflow, '') AS handler,
              coalesce(r.failed_run_id::text, '') AS failed_run_id,
              r.origin = 'FAILURE_HANDLER' AS is_handler,
+             coalesce(r.continued_to::text, '') AS continued_to,
+             coalesce(r.continued_from::text, '') AS continued_from,
+             coalesce(r.first_run_id::text, '') AS first_run_id,
              r.version, coalesce(r.parent_run_id::text, '') AS parent_run_id,
              coalesce(r.parent_step_id, '') AS parent_step_id, coalesce(r.detached, false) AS detached,
              (extract(epoch FROM r.created_at) * 1000000)::bigint AS created_us,
@@ -43,7 +49,8 @@ final class Tables {
   private static final String STEPS_SQL =
       """
       SELECT s.run_id, s.step_id, s.attempt, s.epoch, s.run_attempt, s.kind, s.status, s.final,
-             CASE WHEN s.error ->> 'code' = 'PRECONDITION_FAILED' THEN 'RUN_ENDED'
+             CASE WHEN s.error #>> '{metadata,cancel_requested}' IS NOT NULL THEN 'CANCELLED'
+                  WHEN s.error ->> 'code' = 'PRECONDITION_FAILED' THEN 'RUN_ENDED'
                   WHEN s.error #>> '{metadata,kind}' = 'TIMEOUT' THEN 'TIMEOUT'
                   WHEN s.error ->> 'message' LIKE 'interrupted: %' THEN 'INTERRUPTED'
                   ELSE 'CODE' END AS cause,
@@ -53,6 +60,21 @@ final class Tables {
              coalesce(s.child_run_id::text, '') AS child_run_id
         FROM kagzi.step_runs s
        ORDER BY s.run_id, s.step_id, s.attempt
+      """;
+
+  private static final String SIGNALS_SQL =
+      """
+      SELECT run_id, signal_no, signal_id, coalesce(step_id, '') AS step_id,
+             CASE WHEN answer IS NOT NULL THEN convert_from(data, 'UTF8') ELSE '' END AS answer
+        FROM kagzi.run_signals
+       ORDER BY run_id, signal_no
+      """;
+
+  private static final String PUBLISHED_SQL =
+      """
+      SELECT run_id, convert_from(data, 'UTF8') AS value
+        FROM kagzi.published_values
+       WHERE data IS NOT NULL
       """;
 
   private static final String UNFINISHED_SQL =
@@ -69,6 +91,8 @@ final class Tables {
           "workflow_payloads",
           "step_runs",
           "run_messages",
+          "run_signals",
+          "published_values",
           "workers",
           "worker_events",
           "servers");
@@ -103,7 +127,11 @@ final class Tables {
                 new RunRecord.Family(
                     row.getString("parent_run_id"),
                     row.getString("parent_step_id"),
-                    row.getBoolean("detached"))));
+                    row.getBoolean("detached")),
+                new RunRecord.Chain(
+                    row.getString("continued_to"),
+                    row.getString("continued_from"),
+                    row.getString("first_run_id"))));
       }
     }
     return runs;
@@ -121,7 +149,7 @@ final class Tables {
                 row.getInt("attempt"),
                 row.getInt("epoch"),
                 row.getInt("run_attempt"),
-                row.getString("kind").equals("SLEEP"),
+                !Set.of("FUNCTION", "CHILD_WORKFLOW").contains(row.getString("kind")),
                 StepRecord.Status.valueOf(row.getString("status")),
                 row.getBoolean("final"),
                 StepRecord.Cause.valueOf(row.getString("cause")),
@@ -132,6 +160,35 @@ final class Tables {
       }
     }
     return steps;
+  }
+
+  static List<SignalRecord> signals(Connection connection) throws SQLException {
+    List<SignalRecord> signals = new ArrayList<>();
+    try (Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery(SIGNALS_SQL)) {
+      while (row.next()) {
+        signals.add(
+            new SignalRecord(
+                row.getString("run_id"),
+                row.getInt("signal_no"),
+                row.getString("signal_id"),
+                row.getString("step_id"),
+                unquoted(row.getString("answer"))));
+      }
+    }
+    return signals;
+  }
+
+  /** The published value of each run; the scenarios publish one name. */
+  static Map<String, String> published(Connection connection) throws SQLException {
+    Map<String, String> values = new HashMap<>();
+    try (Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery(PUBLISHED_SQL)) {
+      while (row.next()) {
+        values.put(row.getString("run_id"), unquoted(row.getString("value")));
+      }
+    }
+    return values;
   }
 
   static int unfinished(Connection connection) throws SQLException {

@@ -1,6 +1,7 @@
 package dev.kagzi.torture;
 
 import dev.kagzi.torture.Findings.Violation;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -10,6 +11,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,10 +40,10 @@ final class Torture implements AutoCloseable {
 
   private final Thread endFleet;
 
-  private Torture(Console console, Load.Settings settings, int servers, int workers) {
+  private Torture(Console console, Load.Settings settings, Function<Path, Fleet> startFleet) {
     this.console = console;
     this.seed = settings.seed();
-    this.fleet = Fleet.start(workFolder.folder(), servers, workers);
+    this.fleet = startFleet.apply(workFolder.folder());
     this.load =
         Load.start(
             settings, fleet.clientAddresses(), fleet.otherClientAddresses(), workFolder.folder());
@@ -58,7 +60,18 @@ final class Torture implements AutoCloseable {
 
   /** Starts the fleet and the load, and returns when results arrive. */
   static Torture start(Console console, Load.Settings settings, int servers, int workers) {
-    Torture torture = new Torture(console, settings, servers, workers);
+    return start(console, settings, folder -> Fleet.start(folder, servers, workers));
+  }
+
+  /** Like {@link #start}, with a synchronous standby of PostgreSQL. */
+  static Torture startWithStandby(
+      Console console, Load.Settings settings, int servers, int workers) {
+    return start(console, settings, folder -> Fleet.startWithStandby(folder, servers, workers));
+  }
+
+  private static Torture start(
+      Console console, Load.Settings settings, Function<Path, Fleet> startFleet) {
+    Torture torture = new Torture(console, settings, startFleet);
     torture.warmUp();
     return torture;
   }
@@ -129,6 +142,17 @@ final class Torture implements AutoCloseable {
     fleet.endedUnexpectedly().forEach(name -> problems.add(name + " has ended unexpectedly"));
   }
 
+  /** Kills the primary of PostgreSQL and promotes its standby. */
+  void failOver() {
+    console.printTimed("kill -9 of PostgreSQL, and promotion of its standby");
+    try {
+      fleet.database().failOver();
+    } catch (SQLException e) {
+      throw new TortureException("the standby was not promoted: " + e.getMessage(), e);
+    }
+    console.printTimed("the standby is promoted");
+  }
+
   /** Waits for the end of all runs, checks them, and prints the problems. */
   Verdict finishAndCheck() {
     load.stop();
@@ -172,7 +196,11 @@ final class Torture implements AutoCloseable {
         problems.addAll(scheduled.problems(connection));
       }
       return Evidence.of(
-          Ledger.readAll(workFolder.folder()), Tables.runs(connection), Tables.steps(connection));
+          Ledger.readAll(workFolder.folder()),
+          Tables.runs(connection),
+          Tables.steps(connection),
+          Tables.signals(connection),
+          Tables.published(connection));
     } catch (SQLException e) {
       throw new TortureException("cannot read the tables: " + e.getMessage(), e);
     }

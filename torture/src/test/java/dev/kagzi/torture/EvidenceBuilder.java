@@ -7,7 +7,9 @@ import dev.kagzi.torture.LedgerEntry.Moment;
 import dev.kagzi.torture.StepRecord.Cause;
 import dev.kagzi.torture.StepRecord.Status;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 
 /**
@@ -22,11 +24,14 @@ final class EvidenceBuilder {
   private final List<LedgerEntry> entries = new ArrayList<>();
   private final List<RunBuilder> runs = new ArrayList<>();
   private final List<StepRecord> steps = new ArrayList<>();
+  private final List<SignalRecord> signals = new ArrayList<>();
+  private final Map<String, String> published = new HashMap<>();
   private long nowMicros = SECOND_MICROS;
 
   List<Violation> check() {
     return Checker.check(
-        Evidence.of(entries, runs.stream().map(RunBuilder::record).toList(), steps));
+        Evidence.of(
+            entries, runs.stream().map(RunBuilder::record).toList(), steps, signals, published));
   }
 
   List<LedgerEntry> entries() {
@@ -127,7 +132,7 @@ final class EvidenceBuilder {
             last.attempt(),
             last.epoch(),
             runAttempt,
-            last.isSleep(),
+            last.isWait(),
             last.status(),
             last.isFinal(),
             cause,
@@ -164,6 +169,56 @@ final class EvidenceBuilder {
             from,
             from + micros,
             ""));
+    return this;
+  }
+
+  /** The client has sent a signal, which is stored behind the others. */
+  EvidenceBuilder sent(String id, String step) {
+    signals.add(new SignalRecord(RUN, signals.size() + 1, id, step));
+    return acknowledged(id);
+  }
+
+  /** A callback has an answer. */
+  EvidenceBuilder answered(String callback, String value) {
+    signals.add(new SignalRecord(RUN, signals.size() + 1, "callback:" + callback, "", value));
+    return this;
+  }
+
+  EvidenceBuilder acknowledgedAnswer(String callback, String value) {
+    return entry(Event.ANSWERED, Author.client(), callback, 0, value);
+  }
+
+  /** The signal has arrived at this run, or has moved to it. */
+  EvidenceBuilder stored(String run, String id, String step) {
+    signals.add(new SignalRecord(run, signals.size() + 1, id, step));
+    return this;
+  }
+
+  EvidenceBuilder acknowledged(String id) {
+    return entry(Event.SENT, Author.client(), "", 0, id);
+  }
+
+  /** The value is stored as published. */
+  EvidenceBuilder stored(String value) {
+    published.put(RUN, value);
+    return this;
+  }
+
+  /** The client, which follows the published value, has read this one. */
+  EvidenceBuilder watched(String value) {
+    return entry(Event.WATCHED, Author.client(), PublishedRules.NAME, 0, value);
+  }
+
+  /** The step has received a signal. */
+  EvidenceBuilder received(String step, int epoch, String value) {
+    return received(RUN, step, epoch, value);
+  }
+
+  EvidenceBuilder received(String run, String step, int epoch, String value) {
+    long at = advance(SECOND_MICROS);
+    steps.add(
+        new StepRecord(
+            run, step, 1, epoch, 1, true, Status.COMPLETED, false, Cause.CODE, value, at, at, ""));
     return this;
   }
 
@@ -232,6 +287,9 @@ final class EvidenceBuilder {
     String version = "";
     String parentRunId = "";
     String parentStep = "";
+    String continuedTo = "";
+    String continuedFrom = "";
+    String firstRun = "";
     long createdMicros = SECOND_MICROS;
     long deadlineMicros;
     long finishedMicros = SECOND_MICROS;
@@ -259,7 +317,8 @@ final class EvidenceBuilder {
           new RunRecord.Handling(handler, failedRunId, isHandler),
           new RunRecord.Times(createdMicros, deadlineMicros, finishedMicros),
           version,
-          new RunRecord.Family(parentRunId, parentStep, false));
+          new RunRecord.Family(parentRunId, parentStep, false),
+          new RunRecord.Chain(continuedTo, continuedFrom, firstRun));
     }
   }
 
@@ -281,6 +340,23 @@ final class EvidenceBuilder {
 
     Execution seen(String step, String value) {
       entry(Event.SEEN, run, author, step, 0, value);
+      return this;
+    }
+
+    /** Receives the answer of a callback. */
+    Execution calledBack(String callback, String value) {
+      entry(Event.RECEIVED, run, author, callback, 0, value);
+      return this;
+    }
+
+    /** Receives a signal. */
+    Execution received(String value) {
+      entry(Event.RECEIVED, run, author, "signal", 0, value);
+      return this;
+    }
+
+    Execution published(String value) {
+      entry(Event.PUBLISHED, run, author, PublishedRules.NAME, 0, value);
       return this;
     }
 
@@ -315,6 +391,18 @@ final class EvidenceBuilder {
       return this;
     }
 
+    /** Learns that its run is cancelled. */
+    Execution stopped() {
+      entry(Event.STOPPED, run, author, "", 0, "");
+      return this;
+    }
+
+    /** Has executed its undos. */
+    Execution cleaned() {
+      entry(Event.CLEANED, run, author, "", 0, "");
+      return this;
+    }
+
     Execution sleep(String step, long millis) {
       entry(Event.SLEEP, run, author, step, 0, Long.toString(millis));
       return this;
@@ -339,6 +427,10 @@ final class EvidenceBuilder {
     Execution handles(String type, int attempts, String value) {
       entry(Event.HANDLES, run, author, type, attempts, value);
       return this;
+    }
+
+    EvidenceBuilder continues(String input) {
+      return entry(Event.CONTINUES, run, author, "", 0, input);
     }
 
     EvidenceBuilder end(String output) {

@@ -7,6 +7,8 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class MainTest {
 
@@ -18,6 +20,17 @@ class MainTest {
 
     assertThat(exitCode).isEqualTo(2);
     assertThat(err.toString()).contains("--minutes: 0.0 (expected: > 0)");
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 11})
+  void a_number_of_servers_out_of_range_is_rejected_before_anything_starts(int servers) {
+    StringWriter err = new StringWriter();
+
+    int exitCode = Main.commandLine().setErr(new PrintWriter(err)).execute("--servers=" + servers);
+
+    assertThat(exitCode).isEqualTo(2);
+    assertThat(err.toString()).contains("--servers: " + servers + " (expected: 1 to 10)");
   }
 
   @Test

@@ -29,6 +29,16 @@ class PlanTest {
   }
 
   @Test
+  void every_server_is_a_victim() {
+    Plan plan = Plan.random(1, Duration.ofMinutes(10), 3, 3);
+
+    assertThat(plan.faults())
+        .filteredOn(fault -> fault.kind().victim() == FaultKind.Victim.SERVER)
+        .extracting(Fault::target)
+        .contains(0, 1, 2);
+  }
+
+  @Test
   void pauses_are_longer_than_leases() {
     assertThat(plan(1).faults())
         .filteredOn(fault -> fault.kind() == FaultKind.PAUSE_WORKER)

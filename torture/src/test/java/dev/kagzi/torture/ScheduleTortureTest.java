@@ -23,7 +23,7 @@ class ScheduleTortureTest {
     ScheduleTorture.Result result =
         ScheduleTorture.run(
             new Console(new PrintWriter(out)),
-            new ScheduleTorture.Settings(200, Duration.ofHours(2), 7));
+            new ScheduleTorture.Settings(200, Duration.ofHours(4), 7));
 
     assertThat(result.problems()).as(out.toString()).isEmpty();
     assertThat(result.slots()).isGreaterThan(20_000);

@@ -18,6 +18,7 @@ public record DatabaseConfig(
     String jdbcUrl, String user, String password, int poolSize, boolean allowUnsafe) {
 
   private static final int POOL_SIZE = 8;
+  private static final String TARGET = "targetServerType";
 
   // LOGIN and PARAMETER match passwords, to mask them: in the authority (between the first colon
   // and the last @), and in query parameters.
@@ -61,6 +62,16 @@ public record DatabaseConfig(
         jdbc,
         login.length > 0 ? decode(login[0]) : user,
         login.length > 1 ? decode(login[1]) : password);
+  }
+
+  /**
+   * Returns the URL for the driver. Of several hosts, and behind a name or proxy that may lead to
+   * another host, the driver then uses only one that is writable.
+   */
+  public String driverUrl() {
+    return jdbcUrl.contains(TARGET + "=")
+        ? jdbcUrl
+        : jdbcUrl + (jdbcUrl.contains("?") ? "&" : "?") + TARGET + "=primary";
   }
 
   private static URI uri(String url) {

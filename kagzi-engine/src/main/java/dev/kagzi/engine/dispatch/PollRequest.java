@@ -30,8 +30,22 @@ public record PollRequest(
    * One type of a poll.
    *
    * @param tasksMax how many tasks of this type at most; 0: only the poll's own limit applies
+   * @param cleanUpMs how long the worker's code may clean up after a cancel; 0: it does not
    */
-  public record Wanted(String type, String version, int tasksMax) {
+  public record Wanted(String type, String version, int tasksMax, long cleanUpMs) {
+    /** A type whose code does not clean up after a cancel. */
+    public Wanted(String type, String version, int tasksMax) {
+      this(type, version, tasksMax, 0);
+    }
+
+    public Wanted withTasksMax(int max) {
+      return new Wanted(type, version, max, cleanUpMs);
+    }
+
+    public Wanted withVersion(String exact) {
+      return new Wanted(type, exact, 0, cleanUpMs);
+    }
+
     public TypeVersion typeVersion() {
       return new TypeVersion(type, version);
     }

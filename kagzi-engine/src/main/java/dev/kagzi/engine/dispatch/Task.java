@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param deadlineInMs how long the run may still take; null: no limit
  * @param stepTimeoutMs the timeout of a step attempt, unless the step has its own
  * @param headers of the run's start
+ * @param cancel whether a cancel of the run was requested
  * @param dueNanos since when the run is due, by this JVM's clock; only for metrics
  */
 public record Task(
@@ -38,14 +39,23 @@ public record Task(
     @Nullable Long deadlineInMs,
     long stepTimeoutMs,
     Map<String, String> headers,
+    Cancel cancel,
     long dueNanos) {
+
+  /** Whether a cancel of the run was requested before its claim. */
+  public enum Cancel {
+    NONE,
+    CLEAN_UP,
+    /** The worker's code does not clean up: the run ends, and the worker does not get the task. */
+    END
+  }
 
   /** The task of a run that was inserted as claimed by a waiting worker. */
   public static Task ofStart(StartRun run, Instant createdAt, long stepTimeoutMs, long dueNanos) {
     StartRequest request = run.request();
     Long ownStepTimeoutMs = request.options().stepTimeoutMs();
     return new Task(
-        new Claim(run.runId(), 1),
+        run.claim(),
         request.workflowType(),
         request.version(),
         1,
@@ -59,6 +69,7 @@ public record Task(
         run.expiresMs(createdAt),
         ownStepTimeoutMs == null ? stepTimeoutMs : ownStepTimeoutMs,
         request.options().headers(),
+        Cancel.NONE,
         dueNanos);
   }
 

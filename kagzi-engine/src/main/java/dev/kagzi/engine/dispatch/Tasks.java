@@ -18,12 +18,14 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /** Polls and histories for workers. Thread-safe. */
 public final class Tasks {
   private static final int PAGE_BYTES_MAX = 1 << 20;
   private static final int TYPES_MAX = 1_000;
+  private static final long CLEAN_UP_MS_MAX = TimeUnit.DAYS.toMillis(365);
 
   // The expression on the namespace keeps the planner from using any index but the primary key.
   private static final String CLAIM_SQL =
@@ -45,8 +47,10 @@ public final class Tasks {
      * Returns the limits that the worker registered with. Fails with a {@link Refusal} if the
      * worker is unknown, drains, is offline, or registered for another queue. Completes at once if
      * the worker is in the cache.
+     *
+     * @param simple the worker polls as simple clients do, which is stored before it gets a task
      */
-    CompletableFuture<WorkerLimits> require(WorkerId worker, QueueName queue);
+    CompletableFuture<WorkerLimits> require(WorkerId worker, QueueName queue, boolean simple);
   }
 
   public Tasks(
@@ -110,7 +114,8 @@ public final class Tasks {
     long max = dispatcher.pollMsMax();
     long waitMs = asked.waitMs() <= 0 ? max : Math.min(asked.waitMs(), max);
     PollRequest request = asked.withWaitMs(waitMs);
-    CompletableFuture<WorkerLimits> limits = presence.require(asked.workerId(), asked.queue());
+    CompletableFuture<WorkerLimits> limits =
+        presence.require(asked.workerId(), asked.queue(), limited);
     if (limits.isDone() && !limits.isCompletedExceptionally()) {
       return dispatcher.poll(request, limited ? limits.join() : WorkerLimits.NONE);
     }
@@ -134,6 +139,10 @@ public final class Tasks {
     for (PollRequest.Wanted wanted : asked.types()) {
       limits.checkName("workflow_type", wanted.type());
       limits.checkOptionalName("version", wanted.version());
+      if (wanted.cleanUpMs() < 0 || wanted.cleanUpMs() > CLEAN_UP_MS_MAX) {
+        throw Refusal.invalid(
+            "types.clean_up_ms", wanted.cleanUpMs(), "0 to " + CLEAN_UP_MS_MAX + " (365 days)");
+      }
     }
   }
 

@@ -38,6 +38,8 @@ public final class RunMetrics {
     private final Counter runRetries;
     private final Counter stepRetries;
     private final Counter crashes;
+    private final Counter signalsSent;
+    private final Counter signalsReceived;
 
     TypeMeters(MeterRegistry registry, Tags tags) {
       started = counter("kagzi.runs.started", "Runs that were started", tags).register(registry);
@@ -58,6 +60,11 @@ public final class RunMetrics {
               .register(registry);
       crashes =
           counter("kagzi.run.crashes", "Claims that ended because their worker died", tags)
+              .register(registry);
+      signalsSent =
+          counter("kagzi.signals.sent", "Signals that were stored", tags).register(registry);
+      signalsReceived =
+          counter("kagzi.signals.received", "Signals that code has received", tags)
               .register(registry);
     }
 
@@ -83,6 +90,14 @@ public final class RunMetrics {
 
   public void stepRetried(String namespace, String type) {
     types.of(namespace, type).stepRetries.increment();
+  }
+
+  public void signalSent(String namespace, String type) {
+    types.of(namespace, type).signalsSent.increment();
+  }
+
+  public void signalReceived(String namespace, String type) {
+    types.of(namespace, type).signalsReceived.increment();
   }
 
   /**

@@ -121,12 +121,13 @@ final class DispatchCauses {
     return cause(
         Code.NO_WORKER_FOR_TYPE,
         run.availableAt(),
-        "%s online on queue %s, but none serves the type %s; served there: %s. Register the type with a worker of this queue%s"
+        "%s online on queue %s, but none serves the type %s; served there: %s. Register it with a worker of this queue, in Java `kagzi.worker(\"%s\").workflow(TYPE, code).start()`%s"
             .formatted(
                 are(online.size()),
                 run.taskQueue(),
                 run.type(),
                 WaitText.list(served),
+                run.taskQueue(),
                 elsewhere()),
         online);
   }
@@ -178,8 +179,12 @@ final class DispatchCauses {
   private boolean isFull(WorkerView worker) {
     Held held = held(worker);
     Integer all = worker.queueConcurrencyLimit();
+    return (all != null && held.runs() >= all) || isFullOfType(worker);
+  }
+
+  private boolean isFullOfType(WorkerView worker) {
     Integer ofType = worker.workflowTypeConcurrency().get(run.type());
-    return (all != null && held.runs() >= all) || (ofType != null && held.ofType() >= ofType);
+    return ofType != null && held(worker).ofType() >= ofType;
   }
 
   private Held held(WorkerView worker) {
@@ -201,10 +206,11 @@ final class DispatchCauses {
             .max(Instant::compareTo)
             .orElseThrow();
     int slots = workers.stream().mapToInt(this::slots).sum();
+    List<WaitFacts.SlotRun> holding = holding(workers);
     return cause(
         Code.SLOTS_TAKEN,
         since,
-        ("%s of the %s that serve%s %s on queue %s %s taken %s. The run gets the next free one;"
+        ("%s of the %s that serve%s %s on queue %s %s taken %s.%s The run gets the next free one;"
                 + " start more workers or raise maxConcurrent if this is usual.")
             .formatted(
                 slots == 1 ? "The only slot" : "All " + slots + " slots",
@@ -213,8 +219,34 @@ final class DispatchCauses {
                 wanted(),
                 run.taskQueue(),
                 slots == 1 ? "has been" : "have been",
-                text.since(since)),
-        workers);
+                text.since(since),
+                named(holding)),
+        workers,
+        holding.stream().map(one -> Ref.run(one.runId())).toList());
+  }
+
+  /** The runs that hold the slots for the longest time; of the type alone if its limit is full. */
+  private List<WaitFacts.SlotRun> holding(List<WorkerView> workers) {
+    boolean isTypeFull = workers.stream().allMatch(this::isFullOfType);
+    return queue.holding().stream()
+        .filter(one -> !isTypeFull || one.type().equals(run.type()))
+        .limit(SlotQueries.NAMED_MAX)
+        .toList();
+  }
+
+  private String named(List<WaitFacts.SlotRun> holding) {
+    return holding.isEmpty()
+        ? ""
+        : " Longest in %s: %s."
+            .formatted(
+                holding.size() == 1 ? "it" : "them",
+                WaitText.list(holding.stream().map(this::named).toList()));
+  }
+
+  private String named(WaitFacts.SlotRun holding) {
+    String id = holding.externalId().isEmpty() ? "" : " (" + holding.externalId() + ")";
+    String doing = holding.step() == null ? "" : " in step " + holding.step();
+    return "run %s%s%s %s".formatted(holding.runId(), id, doing, text.since(holding.beganAt()));
   }
 
   /** Nothing is in the way: a worker has a free slot, or has not said how many it has. */
@@ -280,10 +312,20 @@ final class DispatchCauses {
 
   private WaitCause cause(
       Code code, @Nullable Instant at, String sentence, List<WorkerView> workers) {
+    return cause(code, at, sentence, workers, List.of());
+  }
+
+  private WaitCause cause(
+      Code code,
+      @Nullable Instant at,
+      String sentence,
+      List<WorkerView> workers,
+      List<Ref> others) {
     List<Ref> refs = new ArrayList<>(List.of(Ref.queue(run.taskQueue())));
     workers.stream()
         .limit(WaitText.NAMED_MAX)
         .forEach(worker -> refs.add(Ref.worker(worker.workerId())));
+    refs.addAll(others);
     return new WaitCause(code, sentence, refs, at);
   }
 }

@@ -6,10 +6,14 @@ import dev.kagzi.engine.page.PageSpec;
 import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.StepRef;
 import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.value.WorkerStatus;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -22,11 +26,16 @@ public final class Queries {
   private final Database database;
   private final Limits limits;
   private final QueryRules rules;
+  private final Runnable onUnknownRun;
 
-  public Queries(Database database, Limits limits, QueryRules rules) {
+  /**
+   * @param onUnknownRun called when somebody asks for a run that does not exist, perhaps not yet
+   */
+  public Queries(Database database, Limits limits, QueryRules rules, Runnable onUnknownRun) {
     this.database = database;
     this.limits = limits;
     this.rules = rules;
+    this.onUnknownRun = onUnknownRun;
   }
 
   /** Returns a run with its whole payloads. */
@@ -34,7 +43,40 @@ public final class Queries {
     limits.checkName("namespace", namespace);
     return database
         .readForUser(session -> new RunQueries(session).find(namespace, id))
+        .orElseThrow(
+            () -> {
+              onUnknownRun.run();
+              return Refusal.notFound("run", id, namespace);
+            });
+  }
+
+  /** Like {@link #run}; of a run that has continued as new, returns the last run of its chain. */
+  public RunView lastOfChain(String namespace, RunId id) {
+    RunView run = run(namespace, id);
+    while (run.setup().chain().continuedTo() != null) {
+      RunView continued = run;
+      run =
+          run(
+              namespace,
+              database
+                  .readForUser(session -> new RunQueries(session).lastOfChain(continued))
+                  .orElseThrow(() -> Refusal.notFound("run", id)));
+    }
+    return run;
+  }
+
+  /** Returns a run. Large payloads have no bytes, as in a list. */
+  public RunView runWithoutLargePayloads(String namespace, RunId id) {
+    limits.checkName("namespace", namespace);
+    return database
+        .readForUser(session -> new RunQueries(session).findListed(namespace, id))
         .orElseThrow(() -> Refusal.notFound("run", id));
+  }
+
+  /** Returns the runs that were started by a retry of this one, newest first and at most 10. */
+  public List<RunId> retries(String namespace, RunId id) {
+    limits.checkName("namespace", namespace);
+    return database.readForUser(session -> new RunQueries(session).retries(namespace, id));
   }
 
   /** Returns the latest run with this external id, active or ended. */
@@ -50,10 +92,14 @@ public final class Queries {
               RunQueries runs = new RunQueries(session);
               RunId id =
                   runs.latest(namespace, externalId)
-                      .orElseThrow(() -> Refusal.notFound("run with external id", externalId));
+                      .orElseThrow(() -> notFound(namespace, externalId));
               return runs.find(namespace, id);
             })
-        .orElseThrow(() -> Refusal.notFound("run with external id", externalId));
+        .orElseThrow(() -> notFound(namespace, externalId));
+  }
+
+  private static Refusal notFound(String namespace, String externalId) {
+    return Refusal.notFound("run with external id", externalId, namespace);
   }
 
   /** Lists runs, newest first, without templates of schedules. */
@@ -92,7 +138,8 @@ public final class Queries {
       return database
           .readForUser(session -> new WaitQueries(session, rules).find(namespace, id))
           .map(facts -> WaitCauses.explain(facts, rules))
-          .orElseThrow(() -> Refusal.notFound("run", id));
+          .or(() -> database.readForUser(s -> StartRequestCauses.explain(s, namespace, id)))
+          .orElseThrow(() -> Refusal.notFound("run", id, namespace));
     } catch (Refusal refusal) {
       // A statement also fails for other reasons, such as a missing right. Then runs may continue.
       if (refusal.reason() != Refusal.Reason.UNAVAILABLE
@@ -114,13 +161,106 @@ public final class Queries {
         session -> new StepQueries(session, namespace).page(run, stepName, page));
   }
 
+  /**
+   * Lists the signals of a run in the order of their arrival.
+   *
+   * @param buffered only those that no step has received
+   */
+  public Page<SignalView> signals(String namespace, RunId run, boolean buffered, PageSpec page) {
+    limits.checkName("namespace", namespace);
+    return database.readForUser(
+        session -> {
+          if (!new StepQueries(session, namespace).isRunThere(run)) {
+            throw Refusal.notFound("run", run, namespace);
+          }
+          return new SignalQueries(session).page(run, buffered, page);
+        });
+  }
+
+  /**
+   * Returns the values that a run's code has published.
+   *
+   * @param name only this one; empty: all
+   * @param after only values with a higher version
+   */
+  public PublishedView published(String namespace, RunId run, String name, long after) {
+    limits.checkName("namespace", namespace);
+    limits.checkOptionalName("name", name);
+    return database
+        .readForUser(session -> new PublishedQueries(session).find(namespace, run, name, after))
+        .orElseThrow(() -> Refusal.notFound("run", run));
+  }
+
+  /**
+   * Returns whether the answer of a callback is a failure; empty if it has none.
+   *
+   * @param stepKey the step that made the callback
+   */
+  public Optional<Boolean> callbackFailed(String namespace, RunId run, String stepKey) {
+    return Optional.ofNullable(callbackAnswers(namespace, run, Set.of(stepKey), 0).get(stepKey))
+        .map(CallbackView::failed);
+  }
+
+  /**
+   * Returns the answers of callbacks by the keys of the steps that made them; without those that
+   * are not answered.
+   *
+   * @param bytesMax values with more bytes are returned without them
+   */
+  public Map<String, CallbackView> callbackAnswers(
+      String namespace, RunId run, Set<String> stepKeys, int bytesMax) {
+    limits.checkName("namespace", namespace);
+    if (stepKeys.isEmpty()) {
+      return Map.of();
+    }
+    return database.readForUser(
+        session ->
+            new StepQueries(session, namespace).isRunThere(run)
+                ? new SignalQueries(session).answers(run, stepKeys, bytesMax)
+                : Map.<String, CallbackView>of());
+  }
+
+  /** Refuses a callback that the run has not made. */
+  public void requireCallback(String namespace, RunId run, String stepKey) {
+    limits.checkName("namespace", namespace);
+    limits.checkStepKey("step_key", stepKey);
+    database.readForUser(
+        session -> {
+          StepView step =
+              new StepQueries(session, namespace)
+                  .find(new StepRef(run, stepKey, 1, 1))
+                  .orElse(null);
+          if (step == null || step.kind() != StepKind.CALLBACK) {
+            throw Refusal.of(
+                Refusal.Code.CALLBACK_NOT_FOUND,
+                "callback",
+                Refusal.shorten(stepKey),
+                "callback: %s of run %s (expected: a callback that the run has made)"
+                    .formatted(Refusal.shorten(stepKey), run));
+          }
+          return step;
+        });
+  }
+
+  /** Returns one signal of a run with its whole payload. */
+  public SignalView signal(String namespace, RunId run, int number) {
+    limits.checkName("namespace", namespace);
+    return database
+        .readForUser(
+            session ->
+                new StepQueries(session, namespace).isRunThere(run)
+                    ? new SignalQueries(session).find(run, number)
+                    : Optional.<SignalView>empty())
+        .orElseThrow(() -> Refusal.notFound("signal", number));
+  }
+
   /** Returns one attempt of a step with its whole payloads. */
   public StepView step(String namespace, StepRef ref) {
     limits.checkName("namespace", namespace);
     limits.checkStepKey("step_id", ref.stepKey());
     return database
         .readForUser(session -> new StepQueries(session, namespace).find(ref))
-        .orElseThrow(() -> Refusal.notFound("step", ref));
+        .orElseThrow(() -> Refusal.notFound("step", ref, namespace));
   }
 
   /** Lists workers, ordered by queue and registration time, including offline ones. */
@@ -144,6 +284,15 @@ public final class Queries {
         .readForUser(session -> new WorkerQueries(session, rules.leaseMs()).find(id))
         .filter(worker -> namespace == null || worker.namespace().equals(namespace))
         .orElseThrow(() -> Refusal.notFound("worker", id));
+  }
+
+  /**
+   * Lists the runs that a worker executes now, the longest-held first and at most 20. {@link
+   * RunFilter#worker} finds all of them.
+   */
+  public List<ExecutedRun> executedBy(WorkerView worker) {
+    return database.readForUser(
+        session -> new SlotQueries(session).executedBy(worker, rules.leaseMs()));
   }
 
   /** Lists the status changes of a worker with their reasons, latest first. */

@@ -16,13 +16,17 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads queues. The numbers of runs come from {@code run_counts}, as in {@link StatsQueries}. Of
- * the runs themselves, only the first of each type and version is read, by the claim index. So the
- * cost depends neither on the number of ended runs nor on the length of a queue.
+ * Reads queues. The numbers of runs by status come from {@code run_counts}, as in {@link
+ * StatsQueries}. Of the runs themselves, only the first due ones of each type and version are read,
+ * by the claim index. So the cost does not depend on the number of ended runs, and is limited for a
+ * long queue.
  */
 final class QueueQueries {
   private static final Set<RunStatus> OPEN =
       Set.of(RunStatus.PENDING, RunStatus.RUNNING, RunStatus.SLEEPING);
+
+  /** How many due runs of one queue, type and version are counted. */
+  static final int DUE_MAX = 1_000;
 
   private static final String WORKERS_BY_QUEUE =
       """
@@ -36,20 +40,22 @@ final class QueueQueries {
       """;
 
   // A run that is due is not claimed: a claim moves available_at to the end of its lease.
-  private static final String OLDEST_DUE =
+  private static final String DUE =
       """
-      SELECT q.task_queue,
-             (extract(epoch FROM kagzi.clock() - min(d.available_at)) * 1000)::bigint AS due_ms
+      SELECT q.task_queue, sum(least(d.runs, ?))::bigint AS due, max(d.runs) AS due_of_one,
+             (extract(epoch FROM kagzi.clock() - min(d.oldest_at)) * 1000)::bigint AS due_ms
         FROM unnest(?::text[], ?::text[], ?::text[]) AS q (task_queue, workflow_type, version)
        CROSS JOIN LATERAL (
-             SELECT r.available_at
-               FROM kagzi.workflow_runs r
-              WHERE r.namespace = ? AND r.task_queue = q.task_queue
-                AND r.workflow_type = q.workflow_type AND r.version = q.version
-                AND r.available_at IS NOT NULL AND r.cron_expr IS NULL
-                AND r.available_at <= kagzi.clock() AND r.available_at < 'infinity'
-              ORDER BY r.available_at
-              LIMIT 1) AS d
+             SELECT count(*) AS runs, min(f.available_at) AS oldest_at
+               FROM (SELECT r.available_at
+                       FROM kagzi.workflow_runs r
+                      WHERE r.namespace = ? AND r.task_queue = q.task_queue
+                        AND r.workflow_type = q.workflow_type AND r.version = q.version
+                        AND r.available_at IS NOT NULL AND r.cron_expr IS NULL
+                        AND r.available_at <= kagzi.clock() AND r.available_at < 'infinity'
+                      ORDER BY r.available_at
+                      LIMIT ?) AS f) AS d
+       WHERE d.runs > 0
        GROUP BY q.task_queue
       """;
 
@@ -197,7 +203,7 @@ final class QueueQueries {
   }
 
   private void addRuns(List<String> names, Map<String, QueueParts> parts) throws SQLException {
-    List<RunCount> counts =
+    List<StatusCount> counts =
         new SqlBuilder()
             .add("SELECT n.task_queue, n.workflow_type, n.version, n.status,")
             .add("       sum(n.runs)::bigint AS runs FROM (")
@@ -206,16 +212,18 @@ final class QueueQueries {
             .add(" GROUP BY n.task_queue, n.workflow_type, n.version, n.status")
             .add("HAVING sum(n.runs) > 0")
             .on(session)
-            .list(RunCount::of);
-    for (RunCount count : counts) {
+            .list(StatusCount::of);
+    for (StatusCount count : counts) {
       parts.computeIfAbsent(count.queue, name -> new QueueParts()).add(count);
     }
-    oldestDue(namespace, counts.stream().map(RunCount::key).distinct().toList())
+    due(namespace, counts.stream().map(StatusCount::key).distinct().toList())
         .on(session)
         .list(
             row -> {
               QueueParts queue =
                   parts.computeIfAbsent(row.text("task_queue"), name -> new QueueParts());
+              boolean isExact = row.bigint("due_of_one") <= DUE_MAX;
+              queue.due = new RunCount(row.bigint("due"), isExact);
               queue.oldestDueMs = Math.max(0, row.bigint("due_ms"));
               return queue;
             });
@@ -225,9 +233,10 @@ final class QueueQueries {
   record Key(String queue, String type, String version) {}
 
   /** The number of runs of one queue, type, version and status. */
-  private record RunCount(String queue, String type, String version, RunStatus status, long runs) {
-    static RunCount of(Row row) throws SQLException {
-      return new RunCount(
+  private record StatusCount(
+      String queue, String type, String version, RunStatus status, long runs) {
+    static StatusCount of(Row row) throws SQLException {
+      return new StatusCount(
           row.text("task_queue"),
           row.text("workflow_type"),
           row.text("version"),
@@ -240,14 +249,16 @@ final class QueueQueries {
     }
   }
 
-  static SqlBuilder oldestDue(String namespace, List<Key> keys) {
+  static SqlBuilder due(String namespace, List<Key> keys) {
     return new SqlBuilder()
         .add(
-            OLDEST_DUE,
+            DUE,
+            DUE_MAX,
             keys.stream().map(Key::queue).toList(),
             keys.stream().map(Key::type).toList(),
             keys.stream().map(Key::version).toList(),
-            namespace);
+            namespace,
+            DUE_MAX + 1);
   }
 
   private void addWorkers(List<String> names, Map<String, QueueParts> parts) throws SQLException {
@@ -273,12 +284,13 @@ final class QueueQueries {
     private long pending;
     private long running;
     private long sleeping;
+    private RunCount due = new RunCount(0, true);
     private @Nullable Long oldestDueMs;
     private int workersOnline;
     private long slots;
     private long slotsFree;
 
-    void add(RunCount count) {
+    void add(StatusCount count) {
       switch (count.status) {
         case PENDING -> pending += count.runs;
         case RUNNING -> running += count.runs;
@@ -289,7 +301,7 @@ final class QueueQueries {
 
     QueueView view(String name) {
       return new QueueView(
-          name, pending, running, sleeping, oldestDueMs, workersOnline, slots, slotsFree);
+          name, pending, running, sleeping, due, oldestDueMs, workersOnline, slots, slotsFree);
     }
   }
 }

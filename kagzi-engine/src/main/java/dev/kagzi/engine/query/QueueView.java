@@ -6,6 +6,9 @@ import org.jspecify.annotations.Nullable;
  * A queue with its open runs and its workers.
  *
  * @param pending runs that wait for a worker: now, after a delay, or because they are blocked
+ * @param due runs that a worker could take now: pending ones, sleeping ones whose time has come,
+ *     and running ones whose worker is lost; counted up to {@link QueueQueries#DUE_MAX} of each
+ *     type and version
  * @param oldestDueMs how long the longest-waiting due run has waited for a worker; null if none is
  *     due
  * @param slots how many runs the online workers may execute at once; only of workers that have a
@@ -17,6 +20,7 @@ public record QueueView(
     long pending,
     long running,
     long sleeping,
+    RunCount due,
     @Nullable Long oldestDueMs,
     int workersOnline,
     long slots,

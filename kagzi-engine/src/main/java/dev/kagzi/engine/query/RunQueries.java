@@ -35,20 +35,15 @@ final class RunQueries {
              r.deadline_at, r.origin, r.crashes, r.epoch, r.blocked_by, r.retry_policy,
              r.execution_timeout_ms, r.step_timeout_ms, r.heartbeat_timeout_ms,
              r.on_failure_workflow, r.on_failure_task_queue, r.failed_run_id, r.retry_of, r.detached,
-             r.headers,
+             r.headers, r.continued_to, r.continued_from, r.first_run_id, r.cancel_requested_at,
              CASE WHEN r.cron_expr IS NULL THEN r.fire_at END AS fire_at""";
 
   private static final String RUNS = "  FROM kagzi.workflow_runs r";
 
-  // One external id has few runs, but the planner may scan the whole namespace by time to find them
-  // sorted. OFFSET 0 forces the index of the external id.
-  private static final String RUNS_OF_EXTERNAL_ID =
-      """
-        FROM (SELECT * FROM kagzi.workflow_runs
-               WHERE namespace = ? AND external_id = ? OFFSET 0) r""";
-
   // Counting more rows takes too long for a page request.
   private static final int COUNT_MAX = 100_000;
+
+  private static final int RETRIES_MAX = 10;
 
   private static final String NO_TEMPLATES =
       "   AND NOT (r.cron_expr IS NOT NULL AND r.status IN ('SCHEDULED', 'PAUSED'))";
@@ -76,7 +71,10 @@ final class RunQueries {
                SELECT h.run_id FROM kagzi.workflow_runs h
                 WHERE h.failed_run_id = p.run_id
                 ORDER BY h.created_at DESC, h.workflow_type = '__kagzi_failure_handler', h.run_id
-                LIMIT 1) END AS failure_handler
+                LIMIT 1) END AS failure_handler,
+             (SELECT count(*) FROM kagzi.run_signals g
+               WHERE g.run_id = p.run_id AND g.step_id IS NULL
+                 AND g.answer IS NULL) AS buffered_signals
         FROM page p
         LEFT JOIN kagzi.workflow_payloads i ON i.run_id = p.run_id AND i.kind = 'INPUT'
         LEFT JOIN kagzi.workflow_payloads o ON o.run_id = p.run_id AND o.kind = 'OUTPUT'
@@ -93,7 +91,7 @@ final class RunQueries {
              parent_step_id, schedule_id, cron_expr, deadline_at, origin, crashes, epoch, fits,
              retry_policy, execution_timeout_ms, step_timeout_ms, heartbeat_timeout_ms,
              on_failure_workflow, on_failure_task_queue, failed_run_id, retry_of, detached, fire_at,
-             failure_handler,
+             failure_handler, buffered_signals, continued_to, continued_from, first_run_id, cancel_requested_at,
              CASE WHEN fits THEN headers END AS headers,
              CASE WHEN fits THEN error END AS error,
              CASE WHEN fits THEN blocked_by END AS blocked_by,
@@ -112,6 +110,14 @@ final class RunQueries {
          AND cron_expr IS NULL
       """;
 
+  private static final String LAST_OF_CHAIN =
+      """
+      SELECT run_id
+        FROM kagzi.workflow_runs
+       WHERE first_run_id = ? AND continued_to IS NULL
+       LIMIT 1
+      """;
+
   private final Session session;
 
   RunQueries(Session session) {
@@ -119,17 +125,45 @@ final class RunQueries {
   }
 
   Optional<RunView> find(String namespace, RunId runId) throws SQLException {
-    return byId(namespace, runId).on(session).first(RunQueries::view);
+    return byId(namespace, runId, PageByteLimits.SINGLE).on(session).first(RunQueries::view);
   }
 
-  static SqlBuilder byId(String namespace, RunId runId) {
+  Optional<RunView> findListed(String namespace, RunId runId) throws SQLException {
+    PageByteLimits limits = PageByteLimits.of(PageSpec.FIRST);
+    return byId(namespace, runId, limits).on(session).first(RunQueries::view);
+  }
+
+  static SqlBuilder byId(String namespace, RunId runId, PageByteLimits limits) {
     SqlBuilder page =
         new SqlBuilder()
             .add(COLUMNS)
             .add(", 1 AS n")
             .add(RUNS)
             .add(" WHERE r.namespace = ? AND r.run_id = ?", namespace, runId.value());
-    return withPayloads(page, PageByteLimits.SINGLE);
+    return withPayloads(page, limits);
+  }
+
+  List<RunId> retries(String namespace, RunId runId) throws SQLException {
+    return retriesOf(namespace, runId).on(session).list(row -> row.runId("run_id"));
+  }
+
+  static SqlBuilder retriesOf(String namespace, RunId runId) {
+    return new SqlBuilder()
+        .add("SELECT r.run_id")
+        .add(RUNS)
+        .add(" WHERE r.namespace = ? AND r.retry_of = ?", namespace, runId.value())
+        .add(" ORDER BY r.created_at DESC, r.run_id DESC LIMIT ?", RETRIES_MAX);
+  }
+
+  Optional<RunId> lastOfChain(RunView run) throws SQLException {
+    RunId first = run.setup().chain().first();
+    return lastOf(first == null ? run.runId() : first)
+        .on(session)
+        .first(row -> row.runId("run_id"));
+  }
+
+  static SqlBuilder lastOf(RunId firstRun) {
+    return new SqlBuilder().add(LAST_OF_CHAIN, firstRun.value());
   }
 
   Optional<RunId> latest(String namespace, String externalId) throws SQLException {
@@ -147,40 +181,41 @@ final class RunQueries {
   static SqlBuilder latestOf(String namespace, String externalId) {
     return new SqlBuilder()
         .add("SELECT r.run_id")
-        .add(RUNS_OF_EXTERNAL_ID, namespace, externalId)
-        .add(" WHERE true")
+        .add(RunSource.ofExternalId(namespace, externalId))
+        .add(" WHERE r.continued_to IS NULL")
         .add(NO_TEMPLATES)
         .add(" ORDER BY r.created_at DESC, r.run_id DESC LIMIT 1");
   }
 
   Page<RunView> page(RunFilter filter, PageSpec spec) throws SQLException {
-    RunPages pages = new RunPages(session, filter, PageByteLimits.of(spec));
+    RunSource source = RunSource.choose(session, filter);
+    RunPages pages = new RunPages(session, source, PageByteLimits.of(spec));
     return Pager.page(spec, "runs " + filter, pages);
   }
 
-  private record RunPages(Session session, RunFilter filter, PageByteLimits limits)
+  private record RunPages(Session session, RunSource source, PageByteLimits limits)
       implements Pager.Source<RunView> {
     @Override
     public List<Pager.Found<RunView>> rows(@Nullable Cursor from, boolean forward, int rowsMax)
         throws SQLException {
-      return list(filter, from, forward, rowsMax, limits).on(session).list(RunQueries::found);
+      return list(source, from, forward, rowsMax, limits).on(session).list(RunQueries::found);
     }
 
     @Override
     public boolean isAny(Cursor from, boolean forward) throws SQLException {
-      return any(filter, from, forward).on(session).first(row -> true).isPresent();
+      return any(source, from, forward).on(session).first(row -> true).isPresent();
     }
 
     @Override
     public long count() throws SQLException {
-      return isCounted(filter)
-          ? new StatsQueries(session).runs(numbers(filter))
-          : all(filter).on(session).first(row -> row.bigint("rows")).orElse(0L);
+      return isCounted(source.filter())
+          ? new StatsQueries(session).runs(numbers(source.filter()))
+          : all(source).on(session).first(row -> row.bigint("rows")).orElse(0L);
     }
   }
 
   static SqlBuilder list(
-      RunFilter filter,
+      RunSource source,
       @Nullable Cursor from,
       boolean forward,
       int rowsMax,
@@ -190,13 +225,13 @@ final class RunQueries {
         new SqlBuilder()
             .add("SELECT r.*, row_number() OVER (ORDER BY " + order + ") AS n FROM (")
             .add(COLUMNS)
-            .add(inOrder(filter, from, forward, rowsMax))
+            .add(inOrder(source, from, forward, rowsMax))
             .add(" ORDER BY " + order + " LIMIT ?) r", rowsMax);
     return withPayloads(page, limits);
   }
 
-  static SqlBuilder any(RunFilter filter, Cursor from, boolean forward) {
-    return new SqlBuilder().add("SELECT 1").add(inOrder(filter, from, forward, 1)).add(" LIMIT 1");
+  static SqlBuilder any(RunSource source, Cursor from, boolean forward) {
+    return new SqlBuilder().add("SELECT 1").add(inOrder(source, from, forward, 1)).add(" LIMIT 1");
   }
 
   /**
@@ -204,14 +239,14 @@ final class RunQueries {
    * rows of the merged list are among them.
    */
   private static SqlBuilder inOrder(
-      RunFilter filter, @Nullable Cursor from, boolean forward, int rowsMax) {
-    List<Set<RunStatus>> lists = splitByIndex(filter.statuses());
+      RunSource source, @Nullable Cursor from, boolean forward, int rowsMax) {
+    List<Set<RunStatus>> lists = splitByIndex(source.filter().statuses());
     SqlBuilder sql = new SqlBuilder().add("  FROM (");
     String between = "";
     for (Set<RunStatus> statuses : lists) {
       sql.add(between)
           .add("(SELECT r.*")
-          .add(matching(filter, statuses))
+          .add(matching(source, statuses))
           .add(beyond(from, forward))
           .add(" ORDER BY " + order(forward) + " LIMIT ?)", rowsMax);
       between = "UNION ALL";
@@ -244,7 +279,9 @@ final class RunQueries {
         && filter.parentRunId() == null
         && filter.scheduleId() == null
         && !filter.topLevel()
-        && !filter.blocked();
+        && !filter.blocked()
+        && !filter.due()
+        && filter.worker() == null;
   }
 
   private static StatsQueries.Filter numbers(RunFilter filter) {
@@ -252,14 +289,14 @@ final class RunQueries {
         filter.namespace(), filter.type(), filter.queue(), filter.version(), filter.statuses());
   }
 
-  static SqlBuilder all(RunFilter filter) {
-    return upTo(filter, COUNT_MAX);
+  static SqlBuilder all(RunSource source) {
+    return upTo(source, COUNT_MAX);
   }
 
-  private static SqlBuilder upTo(RunFilter filter, int max) {
+  private static SqlBuilder upTo(RunSource source, int max) {
     return new SqlBuilder()
         .add("SELECT count(*) AS rows FROM (SELECT 1")
-        .add(matching(filter, filter.statuses()))
+        .add(matching(source, source.filter().statuses()))
         .add(" LIMIT ?) r", max);
   }
 
@@ -268,7 +305,7 @@ final class RunQueries {
       return new RunCount(new StatsQueries(session).runs(numbers(filter)), true);
     }
     long rows =
-        upTo(filter, RunCount.SCANNED_MAX + 1)
+        upTo(RunSource.choose(session, filter), RunCount.SCANNED_MAX + 1)
             .on(session)
             .first(row -> row.bigint("rows"))
             .orElse(0L);
@@ -277,13 +314,15 @@ final class RunQueries {
 
   /** Returns the newest runs, without reading anything else of them. */
   List<RunId> ids(RunFilter filter, int max) throws SQLException {
-    return idsOf(filter, max).on(session).list(row -> row.runId("run_id"));
+    return idsOf(RunSource.choose(session, filter), max)
+        .on(session)
+        .list(row -> row.runId("run_id"));
   }
 
-  static SqlBuilder idsOf(RunFilter filter, int max) {
+  static SqlBuilder idsOf(RunSource source, int max) {
     return new SqlBuilder()
         .add("SELECT r.run_id")
-        .add(inOrder(filter, null, true, max))
+        .add(inOrder(source, null, true, max))
         .add(" ORDER BY " + order(true) + " LIMIT ?", max);
   }
 
@@ -291,19 +330,16 @@ final class RunQueries {
     return forward ? "r.created_at DESC, r.run_id DESC" : "r.created_at, r.run_id";
   }
 
-  private static SqlBuilder matching(RunFilter filter, Set<RunStatus> statuses) {
-    String externalId = filter.externalId();
-    SqlBuilder sql =
-        externalId == null
-            ? new SqlBuilder().add(RUNS)
-            : new SqlBuilder().add(RUNS_OF_EXTERNAL_ID, filter.namespace(), externalId);
+  private static SqlBuilder matching(RunSource source, Set<RunStatus> statuses) {
+    RunFilter filter = source.filter();
+    SqlBuilder sql = source.from();
     sql.add(" WHERE r.namespace = ?", filter.namespace()).add(NO_TEMPLATES);
     if (!statuses.isEmpty()) {
       // Literals instead of parameters: the planner must see which partial index applies.
       sql.add("   AND r.status " + oneOf(statuses));
-      if (ACTIVE.containsAll(statuses)) {
-        sql.add(ONLY_ACTIVE);
-      }
+    }
+    if (isActive(filter, statuses)) {
+      sql.add(ONLY_ACTIVE);
     }
     equal(sql, "workflow_type", filter.type());
     equal(sql, "task_queue", filter.queue());
@@ -317,9 +353,21 @@ final class RunQueries {
       // A RUNNING run keeps blocked_by until its claim ends, but its worker continues it.
       sql.add("   AND r.blocked_by IS NOT NULL AND r.status = 'PENDING'");
     }
+    if (filter.due()) {
+      sql.add("   AND r.available_at <= kagzi.clock() AND r.available_at < 'infinity'");
+    }
+    if (filter.worker() != null) {
+      sql.add("   AND r.status = 'RUNNING' AND r.locked_by = ?", filter.worker().value());
+    }
     since(sql, ">=", filter.createdAfter());
     since(sql, "<", filter.createdBefore());
     return sql;
+  }
+
+  private static boolean isActive(RunFilter filter, Set<RunStatus> statuses) {
+    return filter.due()
+        || filter.worker() != null
+        || (!statuses.isEmpty() && ACTIVE.containsAll(statuses));
   }
 
   private static String oneOf(Set<RunStatus> statuses) {
@@ -395,6 +443,7 @@ final class RunQueries {
         row.uuidOrNull("schedule_id"),
         row.textOrNull("cron_expr"),
         row.timeOrNull("deadline_at"),
+        row.timeOrNull("cancel_requested_at"),
         Origin.valueOf(row.text("origin")),
         row.integer("crashes"),
         row.integer("epoch"),
@@ -415,6 +464,11 @@ final class RunQueries {
         row.runIdOrNull("retry_of"),
         row.bool("detached"),
         row.timeOrNull("fire_at"),
-        Json.decodeUncached(row.textOrNull("headers")));
+        Json.decodeUncached(row.textOrNull("headers")),
+        row.integer("buffered_signals"),
+        new RunView.Chain(
+            row.runIdOrNull("continued_to"),
+            row.runIdOrNull("continued_from"),
+            row.runIdOrNull("first_run_id")));
   }
 }

@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  *     1
  * @param wakeUpAt when a run that waits for a time continues
  * @param crashes consecutive take-overs without a newly recorded step
+ * @param cancelRequestedAt since when the run cleans up; kept after its end
  * @param epoch incremented with every claim
  * @param blockedBy why its last worker could not continue it; a RUNNING run keeps it until its
  *     claim ends
@@ -48,6 +49,7 @@ public record RunView(
     @Nullable UUID scheduleId,
     @Nullable String cronExpr,
     @Nullable Instant deadlineAt,
+    @Nullable Instant cancelRequestedAt,
     Origin origin,
     int crashes,
     int epoch,
@@ -65,6 +67,8 @@ public record RunView(
    * @param detached its parent does not wait for it, and a cancel of the parent does not reach it
    * @param fireAt the slot of its schedule that the run is for
    * @param headers of its start
+   * @param bufferedSignals signals that no step has received
+   * @param chain its place in a chain of runs
    */
   public record Setup(
       @Nullable RetryPolicy retryPolicy,
@@ -78,5 +82,19 @@ public record RunView(
       @Nullable RunId retryOf,
       boolean detached,
       @Nullable Instant fireAt,
-      Map<String, String> headers) {}
+      Map<String, String> headers,
+      int bufferedSignals,
+      Chain chain) {}
+
+  /**
+   * The place of a run in a chain of runs that continue as new. All are null for other runs.
+   *
+   * @param continuedTo the run that this one has continued as
+   * @param continuedFrom the run that has continued as this one
+   * @param first the first run of the chain; null for that run itself
+   */
+  public record Chain(
+      @Nullable RunId continuedTo, @Nullable RunId continuedFrom, @Nullable RunId first) {
+    public static final Chain NONE = new Chain(null, null, null);
+  }
 }

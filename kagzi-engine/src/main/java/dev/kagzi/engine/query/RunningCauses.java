@@ -35,7 +35,7 @@ final class RunningCauses {
     List<WaitCause> causes = new ArrayList<>();
     addLease(causes);
     List<WaitFacts.Step> executed = executed();
-    List<WaitCause> suspended = new SuspensionCauses(facts).all();
+    List<WaitCause> suspended = new SuspensionCauses(facts, rules).all();
     if (executed.isEmpty()) {
       causes.addAll(suspended);
       causes.add(isSilent() ? silent() : code());
@@ -122,14 +122,15 @@ final class RunningCauses {
   private WaitCause step(WaitFacts.Step step) {
     return new WaitCause(
         Code.RUNNING_STEP,
-        "Step %s, attempt %s, runs on %s %s%s%s."
+        "Step %s, attempt %s, runs on %s %s%s%s.%s"
             .formatted(
                 step.ref().stepKey(),
                 attempt(step),
                 worker(),
                 text.since(step.beganAt()),
                 progress(step.progress()),
-                timeout(step.timeoutAt())),
+                timeout(step.timeoutAt()),
+                before(step.before())),
         stepRefs(step),
         step.beganAt());
   }
@@ -146,6 +147,19 @@ final class RunningCauses {
     return now == attempt
         ? attempt + " of " + max
         : "%d (%d of %d in this attempt of the run)".formatted(attempt, now, max);
+  }
+
+  private static String before(WaitFacts.@Nullable FailedAttempt before) {
+    if (before == null) {
+      return "";
+    }
+    Duration took = before.took();
+    return WaitText.sentence(
+        " Attempt %d failed%s: %s"
+            .formatted(
+                before.attempt(),
+                took == null ? "" : " after " + WaitText.span(took),
+                WaitText.error(before.error())));
   }
 
   private List<Ref> stepRefs(WaitFacts.Step step) {
@@ -252,11 +266,6 @@ final class RunningCauses {
 
   /** The worker with its process. */
   private String worker() {
-    WorkerView holder = facts.holder();
-    String process =
-        holder == null || holder.hostname().isEmpty()
-            ? ""
-            : " (%s, pid %d)".formatted(holder.hostname(), holder.pid());
-    return run.lockedBy() == null ? "a worker" : "worker " + run.lockedBy() + process;
+    return WaitText.worker(run.lockedBy(), facts.holder());
   }
 }

@@ -75,12 +75,16 @@ final class ScheduleCauses {
     causes.add(
         new WaitCause(
             Code.SCHEDULE_BUFFERED,
-            "The run of slot %s of schedule %s waits for the end of %s, because the overlap policy is %s. `kagzi workflow why RUN` explains that run."
+            "The run of slot %s of schedule %s waits for the end of %s, because the overlap policy is %s.%s"
                 .formatted(
                     text.at(slot),
                     template.name(),
                     open.isEmpty() ? "a run that has just ended" : "run " + WaitText.list(open),
-                    template.overlapPolicy()),
+                    template.overlapPolicy(),
+                    facts.scheduleRuns().isEmpty()
+                        ? ""
+                        : " `kagzi workflow why %s` explains that run."
+                            .formatted(facts.scheduleRuns().getFirst().runId())),
             refs,
             slot));
   }

@@ -92,13 +92,13 @@ final class StepQueries {
 
   Page<StepView> page(RunId runId, @Nullable String name, PageSpec spec) throws SQLException {
     if (!isRunThere(runId)) {
-      throw Refusal.notFound("run", runId);
+      throw Refusal.notFound("run", runId, namespace);
     }
     String list = "steps " + runId + (name == null ? "" : " named " + name);
     return Pager.page(spec, list, new StepPages(this, runId, name, PageByteLimits.of(spec)));
   }
 
-  private boolean isRunThere(RunId runId) throws SQLException {
+  boolean isRunThere(RunId runId) throws SQLException {
     return session
         .query(RUN_IS_THERE)
         .bind(namespace)

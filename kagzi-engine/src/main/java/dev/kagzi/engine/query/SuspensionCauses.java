@@ -2,6 +2,7 @@ package dev.kagzi.engine.query;
 
 import dev.kagzi.engine.query.WaitCause.Code;
 import dev.kagzi.engine.query.WaitCause.Ref;
+import dev.kagzi.engine.value.CallbackAnswer;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.StepKind;
@@ -13,22 +14,26 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** What the code of a run waits for: times, retries of steps, children; alone or in branches. */
+/** What a run's code waits for: times, retries, children, signals; alone or in branches. */
 final class SuspensionCauses {
   private final WaitFacts facts;
   private final WaitFacts.Run run;
+  private final QueryRules rules;
   private final WaitText text;
   private final List<WaitFacts.Step> sleeps;
   private final List<WaitFacts.Step> retried;
   private final List<WaitFacts.Step> children;
+  private final List<WaitFacts.Step> receives;
 
-  SuspensionCauses(WaitFacts facts) {
+  SuspensionCauses(WaitFacts facts, QueryRules rules) {
     this.facts = facts;
+    this.rules = rules;
     this.run = facts.run();
     this.text = new WaitText(facts.now());
     this.sleeps = waiting().filter(step -> step.kind() == StepKind.SLEEP && isOpen(step)).toList();
     this.retried = waiting().filter(step -> step.status() == StepStatus.FAILED).toList();
-    this.children = facts.steps().stream().filter(this::isAwaitedChild).toList();
+    this.children = awaited(StepKind.CHILD_WORKFLOW);
+    this.receives = awaited(StepKind.SIGNAL);
   }
 
   /** The steps that wait for a time in the future. */
@@ -41,11 +46,12 @@ final class SuspensionCauses {
     return step.status() == StepStatus.RUNNING || step.status() == StepStatus.PENDING;
   }
 
-  /** A suspended run names the children that it waits for; a running one may wait for any. */
-  private boolean isAwaitedChild(WaitFacts.Step step) {
-    return step.kind() == StepKind.CHILD_WORKFLOW
-        && isOpen(step)
-        && (run.status() == RunStatus.RUNNING || run.waitsFor().contains(step.ref().stepKey()));
+  /** A suspended run names the steps that it waits for; a running one may wait for any. */
+  private List<WaitFacts.Step> awaited(StepKind kind) {
+    return facts.steps().stream()
+        .filter(step -> step.kind() == kind && isOpen(step))
+        .filter(step -> run.status() == RunStatus.RUNNING || run.isSuspendedFor(step))
+        .toList();
   }
 
   List<WaitCause> all() {
@@ -57,6 +63,7 @@ final class SuspensionCauses {
     if (!children.isEmpty()) {
       causes.add(awaited());
     }
+    receives.stream().limit(WaitText.NAMED_MAX).map(this::received).forEach(causes::add);
     causes.addAll(retries());
     sleeps.stream().limit(WaitText.NAMED_MAX).map(this::slept).forEach(causes::add);
     return causes;
@@ -65,7 +72,7 @@ final class SuspensionCauses {
   /** The branches in which something waits; empty is the code outside of branches. */
   private Set<String> branches() {
     Set<String> branches = new LinkedHashSet<>();
-    Stream.of(children, retried, sleeps)
+    Stream.of(children, receives, retried, sleeps)
         .flatMap(List::stream)
         .map(step -> step.ref().stepKey())
         .forEach(key -> branches.add(key.substring(0, Math.max(0, key.lastIndexOf('/')))));
@@ -104,12 +111,22 @@ final class SuspensionCauses {
                     ? "child run "
                     : run.waitsForAll() ? some : "the first of " + some);
     return new WaitCause(
-        Code.CHILDREN,
-        which
-            + WaitText.list(names, all)
-            + ". `kagzi workflow why CHILD` explains a child that does not end.",
-        refs,
-        null);
+        Code.CHILDREN, which + WaitText.list(names, all) + "." + explained(refs), refs, null);
+  }
+
+  /** Explains the first child, with its own first cause if that was read. */
+  private String explained(List<Ref> refs) {
+    WaitFacts child = facts.child();
+    if (child != null) {
+      WaitCause cause = WaitCauses.explain(child, rules).causes().getFirst();
+      RunId id = child.run().runId();
+      return " Why %s does not end: %s `kagzi workflow why %s` has all causes."
+          .formatted(children.size() == 1 ? "it" : "child run " + id, cause.text(), id);
+    }
+    return refs.isEmpty()
+        ? ""
+        : " `kagzi workflow why %s` explains %s."
+            .formatted(refs.getFirst().id(), refs.size() == 1 ? "that run" : "the first of them");
   }
 
   private String named(WaitFacts.Step step) {
@@ -118,6 +135,51 @@ final class SuspensionCauses {
     String state =
         child == null ? "not found: it was deleted" : child.type() + ", " + child.status();
     return "%s (step %s, %s)".formatted(id, step.ref().stepKey(), state);
+  }
+
+  private WaitCause received(WaitFacts.Step step) {
+    Instant due = step.dueAt();
+    String until = due == null ? "" : " It stops waiting at " + text.at(due) + ".";
+    if (CallbackAnswer.isSignalName(step.name())) {
+      return calledBack(step, until);
+    }
+    List<String> others =
+        run.signals().names().stream().filter(name -> !name.equals(step.name())).toList();
+    String buffered =
+        others.isEmpty()
+            ? ""
+            : " Signals of other names have arrived: " + WaitText.list(others) + ".";
+    return WaitCause.of(
+        Code.SIGNAL,
+        due == null ? step.beganAt() : due,
+        ("Step %s waits for signal %s %s.%s%s `kagzi workflow signal %s %s --input JSON` sends"
+                + " one.")
+            .formatted(
+                step.ref().stepKey(),
+                step.name(),
+                text.since(step.beganAt()),
+                until,
+                buffered,
+                run.runId(),
+                step.name()),
+        Ref.step(step.ref()));
+  }
+
+  private WaitCause calledBack(WaitFacts.Step step, String until) {
+    String callback = step.name().substring(CallbackAnswer.PREFIX.length());
+    return WaitCause.of(
+        Code.CALLBACK,
+        step.dueAt() == null ? step.beganAt() : step.dueAt(),
+        ("Step %s waits for the answer of callback %s %s.%s The system that was given its URL has"
+                + " not answered; `kagzi workflow callback %s %s --input JSON` answers in its place.")
+            .formatted(
+                step.ref().stepKey(),
+                callback,
+                text.since(step.beganAt()),
+                until,
+                run.runId(),
+                callback),
+        Ref.step(step.ref()));
   }
 
   List<WaitCause> retries() {

@@ -5,7 +5,9 @@ import dev.kagzi.engine.query.WaitCause.Code;
 import dev.kagzi.engine.query.WaitCause.Ref;
 import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.value.Failure;
+import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.WorkerId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -46,6 +48,7 @@ final class WaitCauses {
     } else if (template != null) {
       causes.addAll(new ScheduleCauses(facts, template).all());
     } else {
+      addCancelRequest();
       addLateMessage();
       addPassedDeadline();
       if (run.status() == RunStatus.RUNNING) {
@@ -59,6 +62,15 @@ final class WaitCauses {
   private WaitCause ended() {
     Instant at = run.finishedAt();
     String when = at == null ? "" : " at " + text.at(at);
+    RunId successor = run.continuedTo();
+    if (successor != null) {
+      return WaitCause.of(
+          Code.ENDED,
+          at,
+          WaitText.sentence("The run continued as run %s%s".formatted(successor, when))
+              + " Calls about its result, and signals to it, go to the last run of the chain.",
+          WaitCause.Ref.run(successor));
+    }
     String error = run.error() == null ? "" : ": " + WaitText.error(run.error());
     String next =
         switch (run.status()) {
@@ -72,7 +84,33 @@ final class WaitCauses {
     return WaitCause.of(
         Code.ENDED,
         at,
-        WaitText.sentence("The run ended as %s%s%s".formatted(run.status(), when, error)) + next);
+        WaitText.sentence("The run ended as %s%s%s".formatted(run.status(), when, error))
+            + neverReceived()
+            + next);
+  }
+
+  private String neverReceived() {
+    WaitFacts.Signals signals = run.signals();
+    return signals.buffered() == 0
+        ? ""
+        : " It never received %s: %s."
+            .formatted(CountText.of(signals.buffered(), "signal"), WaitText.list(signals.names()));
+  }
+
+  /** Why the run cleans up slowly, or not at all, follows. */
+  private void addCancelRequest() {
+    Instant at = run.cancelRequestedAt();
+    Instant until = run.deadlineAt();
+    if (at != null && until != null) {
+      causes.add(
+          WaitCause.of(
+              Code.CANCEL_REQUESTED,
+              until,
+              ("A cancel was requested at %s. The code of the run cleans up; the run ends as"
+                      + " CANCELLED when it has, and at %s at the latest. `kagzi workflow terminate"
+                      + " %s` ends it now.")
+                  .formatted(text.at(at), text.at(until), run.runId())));
+    }
   }
 
   private void addLateMessage() {
@@ -97,8 +135,12 @@ final class WaitCauses {
               Code.DEADLINE_PASSED,
               deadline,
               ("The deadline of the run passed at %s. No worker receives it any more; a server ends"
-                      + " it as TIMED_OUT within a few seconds.")
-                  .formatted(text.at(deadline))));
+                      + " it as %s within a few seconds.")
+                  .formatted(
+                      text.at(deadline),
+                      run.cancelRequestedAt() == null
+                          ? RunStatus.TIMED_OUT
+                          : RunStatus.CANCELLED)));
     }
   }
 
@@ -109,7 +151,7 @@ final class WaitCauses {
     }
     causes.addAll(new RunningCauses(facts, rules).all());
     if (facts.isDue() && facts.isHandedOut()) {
-      causes.addAll(dispatch());
+      addDispatch();
     }
   }
 
@@ -125,8 +167,16 @@ final class WaitCauses {
     if (!facts.isDue()) {
       addNotDue(isBlocked);
     } else if (facts.isHandedOut()) {
-      causes.addAll(dispatch());
+      addDispatch();
     }
+  }
+
+  /** Before the advice to start a worker, which may crash, too. */
+  private void addDispatch() {
+    if (run.crashes() > 0) {
+      causes.add(crashedBefore());
+    }
+    causes.addAll(dispatch());
   }
 
   private void addNotDue(boolean isBlocked) {
@@ -143,7 +193,7 @@ final class WaitCauses {
   }
 
   private List<WaitCause> suspensions() {
-    List<WaitCause> found = new SuspensionCauses(facts).all();
+    List<WaitCause> found = new SuspensionCauses(facts, rules).all();
     if (!found.isEmpty()) {
       return found;
     }
@@ -202,7 +252,7 @@ final class WaitCauses {
   /** Why a PENDING run is not due yet. */
   private void addDelay() {
     Instant due = run.availableAt();
-    List<WaitCause> retries = new SuspensionCauses(facts).retries();
+    List<WaitCause> retries = new SuspensionCauses(facts, rules).retries();
     boolean isStepRetry = due != null && isTimeOfRetry(due) && !retries.isEmpty();
     if (due == null || isStepRetry) {
       causes.addAll(retries);
@@ -229,10 +279,43 @@ final class WaitCauses {
         Code.CRASH_BACKOFF,
         due,
         ("%s in a row crashed or went silent with the run before it recorded a step. It is handed"
-                + " out again at %s, and fails if more than %d do so. Read the log of the"
-                + " workers: memory, or code that ends the process.")
-            .formatted(CountText.of(run.crashes(), "worker"), text.at(due), rules.crashesMax()),
-        Ref.queue(run.taskQueue()));
+                + " out again at %s, and fails if more than %d do so. Read the log of %s:"
+                + " memory, or code that ends the process.")
+            .formatted(
+                CountText.of(run.crashes(), "worker"), text.at(due), rules.crashesMax(), lost()),
+        lostRefs());
+  }
+
+  /** The claim of a RUNNING run whose lease has ended is not counted yet. */
+  private WaitCause crashedBefore() {
+    int lost = run.crashes() + (run.status() == RunStatus.RUNNING ? 1 : 0);
+    return WaitCause.of(
+        Code.CRASHED_BEFORE,
+        run.availableAt(),
+        ("The last %s lost (crashed or went silent) before it recorded a step; after more than %d"
+                + " in a row it fails. Read the log of %s before you start another one: memory, or"
+                + " code that ends the process.")
+            .formatted(
+                lost == 1 ? "worker that ran it was" : lost + " workers that ran it were",
+                rules.crashesMax(),
+                lost()),
+        lostRefs());
+  }
+
+  /** The worker that lost the run last, as far as it is known. */
+  private String lost() {
+    WorkerId last = lastHolder();
+    return last == null ? "the workers" : WaitText.worker(last, facts.holder());
+  }
+
+  private Ref[] lostRefs() {
+    WorkerId last = lastHolder();
+    Ref queue = Ref.queue(run.taskQueue());
+    return last == null ? new Ref[] {queue} : new Ref[] {queue, Ref.worker(last)};
+  }
+
+  private @Nullable WorkerId lastHolder() {
+    return run.status() == RunStatus.RUNNING ? run.lockedBy() : run.takenFrom();
   }
 
   private WaitCause delayed(Instant due) {

@@ -4,6 +4,7 @@ import dev.kagzi.engine.internal.db.Row;
 import dev.kagzi.engine.internal.db.Session;
 import dev.kagzi.engine.internal.page.EpochMicros;
 import dev.kagzi.engine.internal.retry.RetryPolicyJson;
+import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.StepKind;
@@ -11,6 +12,7 @@ import dev.kagzi.engine.value.StepRef;
 import dev.kagzi.engine.value.StepStatus;
 import dev.kagzi.engine.value.WorkerId;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -37,13 +39,21 @@ final class WaitQueries {
   private static final String RUN_SQL =
       """
       SELECT r.namespace, r.run_id, r.task_queue, r.workflow_type, r.version, r.status,
-             r.created_at, r.finished_at, r.epoch, r.acknowledged_epoch, r.locked_by, r.claimed_at,
+             r.created_at, r.finished_at, r.continued_to, r.epoch, r.acknowledged_epoch, r.locked_by,
+             r.taken_from, r.claimed_at,
              r.available_at, r.waits_for, r.waits_for_all, r.attempts, r.crashes, r.retry_policy,
-             r.error, r.blocked_by, r.deadline_at, r.cron_expr, r.schedule_name, r.overlap_policy,
+             r.error, r.blocked_by, r.deadline_at, r.cancel_requested_at, r.cron_expr, r.schedule_name, r.overlap_policy,
              r.fire_at, r.buffered_at, r.last_fired_at, coalesce(n.enabled, true) AS enabled,
              kagzi.clock() AS now,
              (SELECT min(m.created_at) FROM kagzi.run_messages m
-               WHERE m.to_run = r.run_id) AS message_at
+               WHERE m.to_run = r.run_id) AS message_at,
+             (SELECT count(*) FROM kagzi.run_signals g
+               WHERE g.run_id = r.run_id AND g.step_id IS NULL
+                 AND g.answer IS NULL) AS buffered_signals,
+             ARRAY(SELECT DISTINCT g.name
+                     FROM kagzi.run_signals g
+                    WHERE g.run_id = r.run_id AND g.step_id IS NULL AND g.answer IS NULL
+                    ORDER BY g.name) AS signal_names
         FROM kagzi.workflow_runs r
         LEFT JOIN kagzi.namespaces n ON n.namespace = r.namespace
        WHERE r.namespace = ? AND r.run_id = ?
@@ -53,10 +63,12 @@ final class WaitQueries {
   // code received the failure.
   private static final String STEPS_SQL =
       """
-      SELECT l.step_id, l.attempt, l.epoch, l.kind, l.status, l.error, l.retry_policy, l.due_at,
-             l.timeout_at, l.child_run_id, l.began_at, l.failures, l.progress, l.progress_metadata
+      SELECT l.step_id, l.name, l.attempt, l.epoch, l.kind, l.status, l.error, l.retry_policy, l.due_at,
+             l.timeout_at, l.child_run_id, l.began_at, l.failures, l.progress, l.progress_metadata,
+             p.error AS previous_error,
+             (extract(epoch FROM p.finished_at - p.started_at) * 1000)::bigint AS previous_ms
         FROM (SELECT DISTINCT ON (s.step_id)
-                     s.step_id, s.attempt, s.epoch, s.kind, s.status, s.final, s.error,
+                     s.step_id, s.name, s.attempt, s.epoch, s.kind, s.status, s.final, s.error,
                      s.retry_policy, s.due_at, s.timeout_at, s.child_run_id,
                      coalesce(s.started_at, s.created_at) AS began_at,
                      count(*) FILTER (WHERE s.status = 'FAILED')
@@ -66,6 +78,9 @@ final class WaitQueries {
                 FROM kagzi.step_runs s
                WHERE s.run_id = ?
                ORDER BY s.step_id, s.attempt DESC) AS l
+        LEFT JOIN kagzi.step_runs p
+          ON p.run_id = ? AND p.step_id = l.step_id AND p.attempt = l.attempt - 1
+         AND p.status = 'FAILED'
        WHERE l.status IN ('RUNNING', 'PENDING') OR (l.status = 'FAILED' AND NOT l.final)
        ORDER BY l.began_at DESC, l.step_id
        LIMIT ?
@@ -137,15 +152,23 @@ final class WaitQueries {
   private record Found(WaitFacts.Run run, Instant now) {}
 
   Optional<WaitFacts> find(String namespace, RunId id) throws SQLException {
-    Optional<Found> found = run(namespace, id).on(session).first(WaitQueries::found);
-    return found.isEmpty() ? Optional.empty() : Optional.of(facts(found.get()));
+    return find(namespace, id, true);
   }
 
-  private WaitFacts facts(Found found) throws SQLException {
+  /**
+   * @param isParent whether to read the facts of the first child that the run waits for
+   */
+  private Optional<WaitFacts> find(String namespace, RunId id, boolean isParent)
+      throws SQLException {
+    Optional<Found> found = run(namespace, id).on(session).first(WaitQueries::found);
+    return found.isEmpty() ? Optional.empty() : Optional.of(facts(found.get(), isParent));
+  }
+
+  private WaitFacts facts(Found found, boolean isParent) throws SQLException {
     WaitFacts.Run run = found.run;
     boolean isOpenRun = !run.status().isFinal() && run.template() == null;
     boolean isRunning = run.status() == RunStatus.RUNNING;
-    WorkerId holder = isRunning ? run.lockedBy() : null;
+    WorkerId holder = isRunning ? run.lockedBy() : run.takenFrom();
     List<WaitFacts.Step> steps =
         isOpenRun ? steps(run.runId()).on(session).list(row -> step(run.runId(), row)) : List.of();
     return new WaitFacts(
@@ -156,7 +179,19 @@ final class WaitQueries {
         isRunning ? last(run.runId()).on(session).first(WaitQueries::lastStep).orElse(null) : null,
         holder == null ? null : workers().registered(holder).orElse(null),
         isOpenRun && WaitFacts.isDue(run, found.now) ? queue(run) : null,
-        run.template() == null ? List.of() : scheduleRuns(run.runId()));
+        run.template() == null ? List.of() : scheduleRuns(run.runId()),
+        isParent ? child(run, steps) : null);
+  }
+
+  private @Nullable WaitFacts child(WaitFacts.Run run, List<WaitFacts.Step> steps)
+      throws SQLException {
+    for (WaitFacts.Step step : steps) {
+      RunId child = step.child();
+      if (child != null && run.isSuspendedFor(step)) {
+        return find(run.namespace(), child, false).orElse(null);
+      }
+    }
+    return null;
   }
 
   private WorkerQueries workers() {
@@ -185,36 +220,14 @@ final class WaitQueries {
         WorkerQueries.present(run.namespace(), run.taskQueue(), WORKERS_MAX)
             .on(session)
             .list(WorkerQueries::view);
+    SlotQueries.TakenSlots slots = new SlotQueries(session).read(run, present, rules.leaseMs());
     return new WaitFacts.Queue(
         present,
-        held(run, present),
+        slots.held(),
+        slots.holding(),
         ahead(run).on(session).first(row -> row.integer("ahead")).orElse(0),
         elsewhere(run).on(session).list(row -> row.text("task_queue")),
         defaultVersion(run).on(session).first(row -> row.text("default_version")).orElse(""));
-  }
-
-  private Map<WorkerId, WaitFacts.Held> held(WaitFacts.Run run, List<WorkerView> workers)
-      throws SQLException {
-    Map<WorkerId, WaitFacts.Held> held = new HashMap<>();
-    if (workers.isEmpty()) {
-      return held;
-    }
-    List<String> types =
-        workers.stream().flatMap(worker -> worker.workflowTypes().stream()).distinct().toList();
-    WorkerQueries.held(
-            new WorkerQueries.SearchScope(run.namespace(), run.taskQueue(), types),
-            workers.stream().map(WorkerView::workerId).toList(),
-            rules.leaseMs())
-        .on(session)
-        .list(
-            row -> {
-              int runs = row.integer("runs");
-              boolean ofType = row.text("workflow_type").equals(run.type());
-              WaitFacts.Held one =
-                  new WaitFacts.Held(runs, ofType ? runs : 0, row.time("last_claim_at"));
-              return held.merge(new WorkerId(row.uuid("locked_by")), one, WaitFacts.Held::plus);
-            });
-    return held;
   }
 
   private List<WaitFacts.Child> scheduleRuns(RunId schedule) throws SQLException {
@@ -228,7 +241,7 @@ final class WaitQueries {
   }
 
   static SqlBuilder steps(RunId run) {
-    return new SqlBuilder().add(STEPS_SQL, PROGRESS_BYTES_MAX, run.value(), STEPS_MAX);
+    return new SqlBuilder().add(STEPS_SQL, PROGRESS_BYTES_MAX, run.value(), run.value(), STEPS_MAX);
   }
 
   static SqlBuilder last(RunId run) {
@@ -280,6 +293,7 @@ final class WaitQueries {
             row.integer("epoch"),
             row.integerOrNull("acknowledged_epoch"),
             row.workerIdOrNull("locked_by"),
+            row.workerIdOrNull("taken_from"),
             row.timeOrNull("claimed_at"),
             row.timeOrNull("available_at"),
             row.texts("waits_for"),
@@ -290,7 +304,10 @@ final class WaitQueries {
             row.failureOrNull("error"),
             row.failureOrNull("blocked_by"),
             row.timeOrNull("deadline_at"),
+            row.timeOrNull("cancel_requested_at"),
             row.timeOrNull("message_at"),
+            new WaitFacts.Signals(row.integer("buffered_signals"), row.texts("signal_names")),
+            row.runIdOrNull("continued_to"),
             template(row));
     return new Found(run, row.time("now"));
   }
@@ -309,6 +326,7 @@ final class WaitQueries {
   private static WaitFacts.Step step(RunId run, Row row) throws SQLException {
     return new WaitFacts.Step(
         new StepRef(run, row.text("step_id"), row.integer("attempt"), row.integer("epoch")),
+        row.textOrNull("name"),
         StepKind.valueOf(row.text("kind")),
         StepStatus.valueOf(row.text("status")),
         row.time("began_at"),
@@ -318,7 +336,17 @@ final class WaitQueries {
         row.timeOrNull("due_at"),
         row.timeOrNull("timeout_at"),
         row.runIdOrNull("child_run_id"),
-        row.payloadOrNull("progress", "progress_metadata"));
+        row.payloadOrNull("progress", "progress_metadata"),
+        failedBefore(row));
+  }
+
+  private static WaitFacts.@Nullable FailedAttempt failedBefore(Row row) throws SQLException {
+    Failure error = row.failureOrNull("previous_error");
+    Long tookMs = row.bigintOrNull("previous_ms");
+    return error == null
+        ? null
+        : new WaitFacts.FailedAttempt(
+            row.integer("attempt") - 1, error, tookMs == null ? null : Duration.ofMillis(tookMs));
   }
 
   private static WaitFacts.LastStep lastStep(Row row) throws SQLException {

@@ -1,12 +1,14 @@
 package dev.kagzi.engine.query;
 
 import dev.kagzi.engine.value.Failure;
+import dev.kagzi.engine.value.WorkerId;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Collection;
 import java.util.List;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** Writes times, errors and lists for people. */
 record WaitText(Instant now) {
@@ -68,6 +70,15 @@ record WaitText(Instant now) {
   static String brief(String text) {
     String line = text.strip().replaceAll("\\s+", " ");
     return line.length() <= ERROR_CHARS_MAX ? line : line.substring(0, ERROR_CHARS_MAX) + "...";
+  }
+
+  /** A worker with its process, if it is still registered: {@code worker ID (host, pid 77)}. */
+  static String worker(@Nullable WorkerId id, @Nullable WorkerView view) {
+    String process =
+        view == null || view.hostname().isEmpty()
+            ? ""
+            : " (%s, pid %d)".formatted(view.hostname(), view.pid());
+    return id == null ? "a worker" : "worker " + id + process;
   }
 
   /** Names the first items and how many more there are. */

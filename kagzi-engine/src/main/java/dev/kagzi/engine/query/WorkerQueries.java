@@ -34,12 +34,12 @@ final class WorkerQueries {
         FROM kagzi.workers w""";
 
   /**
-   * Counts the runs that the workers of one queue hold, by type. Only runs with a lease of their
-   * own have an index by worker. Other leases end within a known time, so the claim index finds
-   * their runs, version by version. Runs that sleep or wait until then are among them, so their
-   * number is limited; leases that were renewed last come first. If a lease has ended and no other
-   * worker has claimed the run, its holder still executes it; such runs are searched among a
-   * limited number of due runs.
+   * Counts the runs that the workers of one queue hold, by type, and returns the ids of the first
+   * ones that each holds for the longest time. Only runs with a lease of their own have an index by
+   * worker. Other leases end within a known time, so the claim index finds their runs, version by
+   * version. Runs that sleep or wait until then are among them, so their number is limited; leases
+   * that were renewed last come first. If a lease has ended and no other worker has claimed the
+   * run, its holder still executes it; such runs are searched among a limited number of due runs.
    */
   private static final String HELD_SQL =
       """
@@ -58,11 +58,13 @@ final class WorkerQueries {
           FROM v
          WHERE v.version IS NOT NULL)
       SELECT h.locked_by, h.workflow_type, count(*)::int AS runs,
-             max(h.claimed_at) AS last_claim_at
-        FROM (SELECT r.locked_by, r.workflow_type, r.claimed_at
+             min(h.claimed_at) AS first_claim_at, max(h.claimed_at) AS last_claim_at,
+             (array_agg(h.run_id::text ORDER BY h.claimed_at))[1:?::int] AS longest
+        FROM (SELECT r.run_id, r.locked_by, r.workflow_type, r.claimed_at
                 FROM v
                CROSS JOIN LATERAL (
-                     SELECT w.locked_by, w.workflow_type, w.status, w.heartbeat_timeout_ms,
+                     SELECT w.run_id, w.locked_by, w.workflow_type, w.status,
+                            w.heartbeat_timeout_ms,
                             coalesce(w.claimed_at, w.created_at) AS claimed_at
                        FROM kagzi.workflow_runs w
                       WHERE w.namespace = ? AND w.task_queue = ?
@@ -75,10 +77,10 @@ final class WorkerQueries {
                WHERE v.version IS NOT NULL AND r.status = 'RUNNING'
                  AND r.heartbeat_timeout_ms IS NULL AND r.locked_by = ANY (?::uuid[])
               UNION ALL
-              SELECT r.locked_by, v.workflow_type, r.claimed_at
+              SELECT r.run_id, r.locked_by, v.workflow_type, r.claimed_at
                 FROM v
                CROSS JOIN LATERAL (
-                     SELECT w.locked_by, w.status, w.heartbeat_timeout_ms,
+                     SELECT w.run_id, w.locked_by, w.status, w.heartbeat_timeout_ms,
                             coalesce(w.claimed_at, w.created_at) AS claimed_at
                        FROM kagzi.workflow_runs w
                       WHERE w.namespace = ? AND w.task_queue = ?
@@ -90,7 +92,8 @@ final class WorkerQueries {
                WHERE v.version IS NOT NULL AND r.status = 'RUNNING'
                  AND r.heartbeat_timeout_ms IS NULL AND r.locked_by = ANY (?::uuid[])
               UNION ALL
-              SELECT w.locked_by, w.workflow_type, coalesce(w.claimed_at, w.created_at)
+              SELECT w.run_id, w.locked_by, w.workflow_type,
+                     coalesce(w.claimed_at, w.created_at)
                 FROM kagzi.workflow_runs w
                WHERE w.locked_by = ANY (?::uuid[])
                  AND w.heartbeat_timeout_ms IS NOT NULL
@@ -164,7 +167,7 @@ final class WorkerQueries {
     }
     Map<WorkerId, Integer> held = new HashMap<>();
     for (Map.Entry<SearchScope, List<WorkerId>> scope : scopes.entrySet()) {
-      held(scope.getKey(), scope.getValue(), leaseMs)
+      held(scope.getKey(), scope.getValue(), leaseMs, 1)
           .on(session)
           .list(
               row ->
@@ -181,7 +184,12 @@ final class WorkerQueries {
         .toList();
   }
 
-  static SqlBuilder held(SearchScope scope, List<WorkerId> workers, long leaseMs) {
+  /**
+   * Selects what the workers hold.
+   *
+   * @param namedMax how many runs of each worker and type are named
+   */
+  static SqlBuilder held(SearchScope scope, List<WorkerId> workers, long leaseMs, int namedMax) {
     UUID[] ids = workers.stream().map(WorkerId::value).toArray(UUID[]::new);
     return new SqlBuilder()
         .add(
@@ -191,6 +199,7 @@ final class WorkerQueries {
             scope.types,
             scope.namespace,
             scope.queue,
+            namedMax,
             scope.namespace,
             scope.queue,
             leaseMs,

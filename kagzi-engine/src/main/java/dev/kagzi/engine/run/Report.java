@@ -4,6 +4,7 @@ import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.PublishedValue;
 import dev.kagzi.engine.value.StepKind;
 import java.time.Instant;
 import java.util.List;
@@ -119,6 +120,52 @@ public sealed interface Report {
     }
   }
 
+  /**
+   * The code receives a signal as a step. The claim ends until a signal arrives or the timeout
+   * passes, unless a signal is buffered.
+   *
+   * @param signal the name of the signal
+   * @param timeoutMs counted from the first report of the step; null: none
+   * @param keepClaim other branches of the run continue, so the claim is kept
+   */
+  record Receive(
+      Claim claim, String stepKey, String signal, @Nullable Long timeoutMs, boolean keepClaim)
+      implements Report {}
+
+  /**
+   * Branches have lost their race. What they received can be received again.
+   *
+   * @param scopes the common prefixes of their step keys, each with a slash at its end
+   */
+  record ReceivesStopped(Claim claim, List<String> scopes) implements Report {
+    public ReceivesStopped {
+      scopes = List.copyOf(scopes);
+    }
+  }
+
+  /** Values that the run's code has published since the last report. */
+  record ValuesPublished(Claim claim, List<PublishedValue> values) implements Report {
+    public ValuesPublished {
+      values = List.copyOf(values);
+    }
+  }
+
+  /**
+   * The run ends, and a new run with this input starts under its external id.
+   *
+   * @param version of the new run; null: that of this run, empty: the type's default
+   * @param openSteps as in {@link Done}
+   */
+  record ContinueAsNew(Claim claim, Payload input, @Nullable String version, boolean openSteps)
+      implements Report {}
+
+  /**
+   * The code learns at this step that a cancel of its run was requested.
+   *
+   * @param kind of a step that has not begun
+   */
+  record CancelSeen(Claim claim, String stepKey, StepKind kind) implements Report {}
+
   default int bytes() {
     return switch (this) {
       case StepStarted r -> r.stepKey.length() + size(r.input) + size(r.progress);
@@ -131,6 +178,11 @@ public sealed interface Report {
       case Released r -> r.blockedBy == null ? 0 : r.blockedBy.bytes();
       case ChildStarted r -> r.stepKey.length() + r.start.input().bytes();
       case Awaited r -> r.steps.size() * 100;
+      case Receive r -> r.stepKey.length() + r.signal.length();
+      case ReceivesStopped r -> r.scopes.size() * 100;
+      case ValuesPublished r -> r.values.stream().mapToInt(PublishedValue::bytes).sum();
+      case ContinueAsNew r -> r.input.bytes();
+      case CancelSeen r -> r.stepKey.length();
     };
   }
 

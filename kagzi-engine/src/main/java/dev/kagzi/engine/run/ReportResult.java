@@ -6,6 +6,7 @@ import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import java.time.Instant;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The result of a report. */
 public sealed interface ReportResult {
@@ -33,6 +34,19 @@ public sealed interface ReportResult {
 
   /** The sleep is recorded. With {@code claimKept} the worker waits in memory. */
   record Sleeping(long remainingMs, boolean claimKept) implements ReportResult {}
+
+  /**
+   * No signal has arrived. With {@code claimKept} the worker waits in memory.
+   *
+   * @param remainingMs until the timeout; null: none
+   */
+  record Receiving(@Nullable Long remainingMs, boolean claimKept) implements ReportResult {}
+
+  /** The step has received its signal, now or before, or has timed out. */
+  record Received(RecordedStep step) implements ReportResult {}
+
+  /** The run has ended, and this run has started in its place. */
+  record Continued(RunId successor) implements ReportResult {}
 
   /** The claim, or the run, has ended, or another worker holds it. Nothing was changed. */
   record ClaimLost(RunStatus status) implements ReportResult {}

@@ -7,10 +7,12 @@ import dev.kagzi.engine.internal.run.RunWrite;
 import dev.kagzi.engine.internal.run.StartChecks;
 import dev.kagzi.engine.internal.run.StepCounts;
 import dev.kagzi.engine.retry.RetryPolicy;
+import dev.kagzi.engine.value.CallbackAnswer;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.PublishedValue;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
@@ -99,6 +101,12 @@ public final class Reports {
       case Report.StepFailed r -> r.stepKey();
       case Report.Sleep r -> r.stepKey();
       case Report.ChildStarted r -> r.stepKey();
+      case Report.Receive r -> r.stepKey();
+      case Report.ReceivesStopped ignored -> null;
+      // It has values of several branches.
+      case Report.ValuesPublished ignored -> null;
+      case Report.ContinueAsNew ignored -> null;
+      case Report.CancelSeen r -> r.stepKey();
       case Report.Done ignored -> null;
       case Report.Failed ignored -> null;
       case Report.Released ignored -> null;
@@ -179,8 +187,54 @@ public final class Reports {
         checkWait("duration_ms", r.durationMs() == null ? 0 : r.durationMs());
         r.steps().forEach(step -> limits.checkStepKey("step_key", step));
       }
+      case Report.Receive r -> {
+        checkStep(r.stepKey(), 1, null, "");
+        checkSignalName(r.signal());
+        checkWait("timeout_ms", r.timeoutMs() == null ? 0 : r.timeoutMs());
+      }
+      case Report.ReceivesStopped r -> r.scopes().forEach(this::checkScope);
+      case Report.ValuesPublished r -> r.values().forEach(this::checkPublished);
+      case Report.ContinueAsNew r -> {
+        limits.checkPayload("input", r.input());
+        limits.checkOptionalName("version", r.version());
+      }
+      case Report.CancelSeen r -> checkStep(r.stepKey(), 1, null, "");
     }
     steps.check(report);
+  }
+
+  private void checkPublished(PublishedValue value) {
+    limits.checkName("name", value.name());
+    if (!value.scope().isEmpty()) {
+      checkScope(value.scope());
+    }
+    if (value.sequence() < 1 || value.order() < 1) {
+      throw Refusal.invalid(
+          "sequence and order", value.sequence() + " and " + value.order(), "at least 1");
+    }
+    String field = "published[" + Refusal.shorten(value.name()) + "]";
+    if (value.payload().bytes() > PublishedValue.BYTES_MAX) {
+      throw Refusal.invalid(
+          field,
+          value.payload().bytes() + " bytes",
+          "at most " + PublishedValue.BYTES_MAX + " bytes");
+    }
+    limits.checkPayload(field, value.payload());
+  }
+
+  private void checkSignalName(String name) {
+    if (CallbackAnswer.isSignalName(name)) {
+      limits.checkStepKey("signal_name", name.substring(CallbackAnswer.PREFIX.length()));
+    } else {
+      limits.checkName("signal_name", name);
+    }
+  }
+
+  private void checkScope(String scope) {
+    limits.checkStepKey("scope", scope);
+    if (!scope.endsWith("]/")) {
+      throw Refusal.invalid("scope", scope, "the scope of a branch, such as \"race[timer]/\"");
+    }
   }
 
   private void checkStep(String stepKey, int attempt, @Nullable Payload input, String inputHash) {
@@ -316,6 +370,9 @@ public final class Reports {
       case ReportResult.AlreadyRecorded ignored -> throw notOfEnd(result);
       case ReportResult.FinalFailure ignored -> throw notOfEnd(result);
       case ReportResult.Sleeping ignored -> throw notOfEnd(result);
+      case ReportResult.Receiving ignored -> throw notOfEnd(result);
+      case ReportResult.Received ignored -> throw notOfEnd(result);
+      case ReportResult.Continued ignored -> throw notOfEnd(result);
       case ReportResult.ClaimLost ignored -> throw notOfEnd(result);
       case ReportResult.Refused ignored -> throw notOfEnd(result);
     };

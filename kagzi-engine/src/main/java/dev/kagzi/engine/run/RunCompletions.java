@@ -39,11 +39,15 @@ public final class RunCompletions implements AutoCloseable {
    */
   public static final String SQL =
       """
-      SELECT e.run_id, e.namespace, e.status, e.error, e.metadata, e.later,
+      SELECT e.run_id, e.namespace, e.status, e.error, e.metadata, e.later, e.last_run_id,
              CASE WHEN NOT e.later THEN e.data END AS data
         FROM (SELECT r.run_id, r.namespace, r.status, r.error, p.data, p.metadata,
                      coalesce(sum(octet_length(p.data)) OVER (ORDER BY n.place)
-                                - octet_length(p.data) > ?::bigint, false) AS later
+                                - octet_length(p.data) > ?::bigint, false) AS later,
+                     (SELECT l.run_id FROM kagzi.workflow_runs l
+                       WHERE r.continued_to IS NOT NULL AND l.continued_to IS NULL
+                         AND l.first_run_id = coalesce(r.first_run_id, r.run_id)
+                       LIMIT 1) AS last_run_id
                 FROM unnest(?::uuid[]) WITH ORDINALITY AS n (run_id, place)
                 JOIN kagzi.workflow_runs r ON r.run_id = n.run_id
                 LEFT JOIN kagzi.workflow_payloads p
@@ -77,10 +81,16 @@ public final class RunCompletions implements AutoCloseable {
   private static final class Waiter {
     private final String namespace;
     private final Consumer<Optional<RunEnd>> onEnd;
+
+    /** The run that is awaited now: a later one of the chain if the first has continued as new. */
+    private volatile RunId run;
+
+    private volatile boolean closed;
     private volatile long lastReadNanos = System.nanoTime();
 
-    Waiter(String namespace, Consumer<Optional<RunEnd>> onEnd) {
+    Waiter(String namespace, RunId run, Consumer<Optional<RunEnd>> onEnd) {
       this.namespace = namespace;
+      this.run = run;
       this.onEnd = onEnd;
     }
 
@@ -93,9 +103,21 @@ public final class RunCompletions implements AutoCloseable {
     }
   }
 
-  /** Calls {@code onEnd} once: with the completion, or empty if the run is not in the namespace. */
+  /**
+   * Calls {@code onEnd} once: with the completion, or empty if the run is not in the namespace. For
+   * a run that has continued as new, or does so meanwhile, with the completion of the last run of
+   * its chain.
+   */
   public Watch watch(String namespace, RunId run, Consumer<Optional<RunEnd>> onEnd) {
-    Waiter waiter = new Waiter(namespace, onEnd);
+    Waiter waiter = new Waiter(namespace, run, onEnd);
+    register(waiter, run);
+    return () -> {
+      waiter.closed = true;
+      removeWaiter(waiter.run, waiter);
+    };
+  }
+
+  private void register(Waiter waiter, RunId run) {
     // Register before the lookup, or a completion in between would be missed. If it is delivered
     // twice, the second delivery finds no waiter.
     waiters.compute(
@@ -105,13 +127,29 @@ public final class RunCompletions implements AutoCloseable {
           all.add(waiter);
           return all;
         });
-    RunEnd end = recent.end(run, namespace);
+    RunEnd end = recent.end(run, waiter.namespace);
     if (end != null) {
-      notifyWaiters(end, namespace);
-    } else if (!recent.isActive(run, namespace)) {
+      notifyWaiters(end, waiter.namespace);
+    } else if (!recent.isActive(run, waiter.namespace)) {
       read(run);
     }
-    return () -> removeWaiter(run, waiter);
+  }
+
+  /** Lets the waiter wait for a later run of the chain. */
+  private void follow(Waiter waiter, RunId successor) {
+    RunId run = successor;
+    // As far as memory knows the chain: one call for each run of a long chain would overflow the
+    // stack.
+    for (RunEnd end = recent.end(run, waiter.namespace);
+        end != null && end.continuedTo() != null;
+        end = recent.end(run, waiter.namespace)) {
+      run = end.continuedTo();
+    }
+    waiter.run = run;
+    register(waiter, run);
+    if (waiter.closed) {
+      removeWaiter(run, waiter);
+    }
   }
 
   private void removeWaiter(RunId run, Waiter waiter) {
@@ -150,13 +188,26 @@ public final class RunCompletions implements AutoCloseable {
     waiters.keySet().forEach(this::read);
   }
 
+  /** The database may have lost starts and ends of runs: reads all that is asked for. */
+  public void commitsLost() {
+    recent.forgetAll();
+    refreshAll();
+  }
+
   private void notifyWaiters(RunEnd end, String namespace) {
     List<Waiter> list = waiters.remove(end.runId());
     if (list == null) {
       return;
     }
+    RunId successor = end.continuedTo();
     for (Waiter waiter : list) {
-      call(waiter, waiter.namespace.equals(namespace) ? Optional.of(end) : Optional.empty());
+      if (!waiter.namespace.equals(namespace)) {
+        call(waiter, Optional.empty());
+      } else if (successor == null) {
+        call(waiter, Optional.of(end));
+      } else {
+        follow(waiter, successor);
+      }
     }
   }
 
@@ -282,7 +333,8 @@ public final class RunCompletions implements AutoCloseable {
             row.runId("run_id"),
             RunStatus.valueOf(row.text("status")),
             row.payloadOrNull("data", "metadata"),
-            row.failureOrNull("error")),
+            row.failureOrNull("error"),
+            row.runIdOrNull("last_run_id")),
         row.bool("later"));
   }
 

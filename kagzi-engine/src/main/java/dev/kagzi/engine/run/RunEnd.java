@@ -11,6 +11,18 @@ import org.jspecify.annotations.Nullable;
  *
  * @param output the output of a completed run; null for none
  * @param failure why the run did not complete; null if it completed or was cancelled
+ * @param continuedTo a later run of its chain, if the run has continued as new; otherwise null
  */
 public record RunEnd(
-    RunId runId, RunStatus status, @Nullable Payload output, @Nullable Failure failure) {}
+    RunId runId,
+    RunStatus status,
+    @Nullable Payload output,
+    @Nullable Failure failure,
+    @Nullable RunId continuedTo) {
+
+  /** The end of a run that has not continued as new. */
+  public RunEnd(
+      RunId runId, RunStatus status, @Nullable Payload output, @Nullable Failure failure) {
+    this(runId, status, output, failure, null);
+  }
+}

@@ -3,17 +3,21 @@ package dev.kagzi.engine.run;
 import dev.kagzi.engine.internal.db.Database;
 import dev.kagzi.engine.internal.journal.Journal;
 import dev.kagzi.engine.internal.run.CancelRun;
+import dev.kagzi.engine.internal.run.ChainCalls;
 import dev.kagzi.engine.internal.run.PreviousRun;
 import dev.kagzi.engine.internal.run.ReservedIds;
 import dev.kagzi.engine.internal.run.ResumeRun;
 import dev.kagzi.engine.internal.run.RunWrite;
+import dev.kagzi.engine.internal.run.SignalRun;
 import dev.kagzi.engine.internal.run.SlotReservation;
 import dev.kagzi.engine.internal.run.StartChecks;
 import dev.kagzi.engine.internal.run.StartRun;
 import dev.kagzi.engine.namespace.Namespaces;
+import dev.kagzi.engine.value.CallbackAnswer;
 import dev.kagzi.engine.value.ErrorCode;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Limits;
+import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
@@ -24,14 +28,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Starts, cancels, retries and resumes runs. Thread-safe. {@link #retry} and {@link #startFor} may
- * read the database and block; the other methods do not block.
+ * Starts, signals, cancels, retries and resumes runs. Thread-safe. {@link #retry} and {@link
+ * #startFor} may read the database and block; the other methods do not block.
  */
 public final class Runs {
+  private static final int SIGNAL_ROUNDS_MAX = 5;
+
   private final Database database;
   private final Journal<RunWrite<?>> journal;
   private final Namespaces namespaces;
@@ -93,14 +100,7 @@ public final class Runs {
     List<RunWrite<?>> writes = new ArrayList<>(requests.size());
     for (StartRequest requested : requests) {
       try {
-        StartChecks.checkReserved(requested);
-        check(requested);
-        ReservedIds.check(requested.externalId());
-        checkShard(requested);
-        StartRequest request =
-            requested.withVersion(
-                versions.resolve(
-                    requested.namespace(), requested.workflowType(), requested.version()));
+        StartRequest request = checked(requested);
         StartRun start = write(request, lineage(request));
         writes.add(start);
         answers.add(start.done());
@@ -118,6 +118,16 @@ public final class Runs {
       journal.append(writes);
     }
     return answers;
+  }
+
+  /** Checks a start of a client; returns it with its version. */
+  private StartRequest checked(StartRequest requested) {
+    StartChecks.checkReserved(requested);
+    check(requested);
+    ReservedIds.check(requested.externalId());
+    checkShard(requested);
+    return requested.withVersion(
+        versions.resolve(requested.namespace(), requested.workflowType(), requested.version()));
   }
 
   /** Starts a run that is linked to another run. Blocks if the namespace is not cached. */
@@ -191,11 +201,16 @@ public final class Runs {
 
   private StartRun write(StartRequest request, StartRun.Lineage lineage) {
     RunId runId = runId(request);
+    return withReservation(request, slot -> new StartRun(runId, request, lineage, slot));
+  }
+
+  private StartRun withReservation(
+      StartRequest request, Function<@Nullable SlotReservation, StartRun> write) {
     SlotReservation slot =
         reserveSlot.apply(
             new QueueName(request.namespace(), request.taskQueue()),
             new TypeVersion(request.workflowType(), request.version()));
-    StartRun start = new StartRun(runId, request, lineage, slot);
+    StartRun start = write.apply(slot);
     if (slot != null) {
       // A start that fails before the database must release the worker's slot.
       start
@@ -210,18 +225,153 @@ public final class Runs {
     return start;
   }
 
-  /** Cancels a run. The future completes when the run is cancelled or has ended before. */
-  public CompletableFuture<CancelResult> cancel(String namespace, RunId run) {
-    return append(new CancelRun(namespace, run, null));
+  /**
+   * Sends a signal to an open run. The future completes when the signal is durable. A signal with
+   * the id of an earlier one of the run is not stored again, also after the end of the run. If the
+   * run has continued as new, the signal goes to the last run of its chain.
+   */
+  public CompletableFuture<SignalResult> signal(String namespace, RunId run, SignalRequest signal) {
+    checkSignal(signal);
+    return signal(namespace, run, signal, "");
   }
 
-  /** Ends a run as FAILED with the given reason. Its failure handlers are not started. */
+  private CompletableFuture<SignalResult> signal(
+      String namespace, RunId run, SignalRequest signal, String externalId) {
+    return ChainCalls.follow(
+        run, last -> append(new SignalRun(namespace, last, signal, externalId, limits)));
+  }
+
+  private void checkSignal(SignalRequest signal) {
+    limits.checkName("name", signal.name());
+    if (CallbackAnswer.isSignalName(signal.name())) {
+      throw Refusal.invalid(
+          "name", signal.name(), "another beginning than callback:, which is for callbacks");
+    }
+    limits.checkExternalId("signal_id", signal.signalId());
+    if (CallbackAnswer.isSignalName(signal.signalId())) {
+      throw Refusal.invalid(
+          "signal_id",
+          signal.signalId(),
+          "another beginning than callback:, which is for callbacks");
+    }
+    limits.checkPayload("payload", signal.payload());
+  }
+
+  /**
+   * Answers a callback of an open run. The future completes when the answer is durable. A callback
+   * that was answered before keeps its first answer, also after the end of the run. The callback
+   * must exist: a caller without a token checks that first.
+   *
+   * @param stepKey the step that made the callback
+   */
+  public CompletableFuture<CallbackResult> answerCallback(
+      String namespace, RunId run, String stepKey, CallbackAnswer answer) {
+    limits.checkStepKey("step_key", stepKey);
+    Payload payload = answer.stored();
+    limits.checkPayload("payload", payload);
+    String name = CallbackAnswer.signalName(stepKey);
+    SignalRequest signal = new SignalRequest(name, payload, name);
+    return append(new SignalRun(namespace, run, signal, "", limits))
+        .thenApply(result -> new CallbackResult(result.failed(), result.known()));
+  }
+
+  private CompletableFuture<SignalResult> append(SignalRun write) {
+    journal.append(write);
+    return write.done();
+  }
+
+  /**
+   * Sends a signal to the open run with the external id of the start. If there is none, starts one
+   * with the signal, in one transaction. If a run with the external id has accepted a signal with
+   * this id, returns that run, also after its end.
+   */
+  public CompletableFuture<SignalStartResult> signalOrStart(
+      StartRequest request, SignalRequest signal) {
+    checkSignal(signal);
+    if (request.externalId().isEmpty()) {
+      throw Refusal.invalid("external_id", "\"\"", "an id, by which open runs are found");
+    }
+    if (namespaces.isCached(request.namespace())) {
+      return signalOrStartNow(request, signal);
+    }
+    return CompletableFuture.supplyAsync(
+            () -> signalOrStartNow(request, signal), Thread.ofVirtual().name("kagzi-start")::start)
+        .thenCompose(Function.identity());
+  }
+
+  private CompletableFuture<SignalStartResult> signalOrStartNow(
+      StartRequest requested, SignalRequest signal) {
+    StartRequest request = checked(requested);
+    return signalOrStart(runId(request), request, signal, SIGNAL_ROUNDS_MAX);
+  }
+
+  /** Begins again if the run that was found has ended before it got the signal. */
+  private CompletableFuture<SignalStartResult> signalOrStart(
+      RunId newRun, StartRequest request, SignalRequest signal, int rounds) {
+    StartRun start =
+        withReservation(
+            request, slot -> StartRun.withSignal(newRun, request, lineage(request), slot, signal));
+    journal.append(start);
+    return start
+        .done()
+        .thenCompose(
+            started -> {
+              if (start.isSignalStored()) {
+                return CompletableFuture.completedFuture(
+                    new SignalStartResult(newRun, true, false));
+              }
+              checkType(request, started);
+              return signal(request.namespace(), started.runId(), signal, request.externalId())
+                  .thenApply(
+                      sent ->
+                          new SignalStartResult(
+                              sent.runId(), sent.runId().equals(newRun), sent.known()))
+                  .exceptionallyCompose(
+                      failure ->
+                          rounds > 1 && hasEnded(failure)
+                              ? signalOrStart(newRun, request, signal, rounds - 1)
+                              : CompletableFuture.failedFuture(failure));
+            });
+  }
+
+  private static boolean hasEnded(Throwable failure) {
+    return ChainCalls.hasCode(failure, Refusal.Code.RUN_ENDED);
+  }
+
+  private static void checkType(StartRequest request, StartResult found) {
+    String type = found.workflowType();
+    if (!type.isEmpty() && !type.equals(request.workflowType())) {
+      throw Refusal.of(
+          Refusal.Code.ID_IN_USE,
+          "run",
+          found.runId().toString(),
+          "external_id: %s is taken by run %s of type %s (expected: a run of type %s)"
+              .formatted(
+                  Refusal.shorten(request.externalId()),
+                  found.runId(),
+                  Refusal.shorten(type),
+                  Refusal.shorten(request.workflowType())));
+    }
+  }
+
+  /**
+   * Cancels a run. The future completes when the run is cancelled or has ended before. If the run
+   * has continued as new, the last run of its chain is cancelled.
+   */
+  public CompletableFuture<CancelResult> cancel(String namespace, RunId run) {
+    return ChainCalls.follow(run, last -> append(new CancelRun(namespace, last, null)));
+  }
+
+  /**
+   * Ends a run as FAILED with the given reason. Its failure handlers are not started. If the run
+   * has continued as new, the last run of its chain is ended.
+   */
   public CompletableFuture<CancelResult> terminate(String namespace, RunId run, String reason) {
     limits.checkText("reason", reason);
     String message = reason.isEmpty() ? "terminated" : "terminated: " + reason;
     Failure why =
         new Failure(ErrorCode.UNSPECIFIED, message, true, 0, "", "", Map.of("type", "terminated"));
-    return append(new CancelRun(namespace, run, why));
+    return ChainCalls.follow(run, last -> append(new CancelRun(namespace, last, why)));
   }
 
   private CompletableFuture<CancelResult> append(CancelRun write) {
@@ -231,7 +381,8 @@ public final class Runs {
 
   /**
    * Starts an ended run again as a new run, with the request of its start. If the old run, or
-   * another one with its external id, is active, that run is returned instead. Blocks.
+   * another one with its external id, is active, that run is returned instead. Refuses a run that
+   * has continued as new. Blocks.
    *
    * @param newId chosen by the caller to make the call idempotent; null for a new id
    * @param version version of the new run; null: the version of the old run, empty: the type's
@@ -244,7 +395,10 @@ public final class Runs {
     PreviousRun previous =
         database
             .read(session -> PreviousRun.find(session, namespace, run, id))
-            .orElseThrow(() -> Refusal.notFound("run", run));
+            .orElseThrow(() -> Refusal.notFound("run", run, namespace));
+    if (previous.continuedTo() != null) {
+      throw ChainCalls.notRepeatable(run, previous);
+    }
     if (!previous.status().isFinal()) {
       return CompletableFuture.completedFuture(new RetryResult(run, true));
     }

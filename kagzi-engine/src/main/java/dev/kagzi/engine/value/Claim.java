@@ -7,4 +7,23 @@ package dev.kagzi.engine.value;
 public record Claim(RunId runId, int epoch) {
   /** The epoch of a client that sends none; it refers to the current claim. */
   public static final int ANY = 0;
+
+  // 4,095 generations, and half a million claims of one run in each. A run with more claims gets
+  // epochs of the next generation: they still increase, but are not protected from the loss of the
+  // commits of that generation.
+  private static final int CLAIM_BITS = 19;
+  private static final int GENERATION_MAX = Integer.MAX_VALUE >> CLAIM_BITS;
+
+  /**
+   * Returns the epoch that all claims of a generation of the database exceed, and all earlier
+   * claims do not.
+   */
+  public static int epochBase(int generation) {
+    return Math.min(generation, GENERATION_MAX) << CLAIM_BITS;
+  }
+
+  /** Whether it is the first claim of its run. */
+  public boolean isFirst() {
+    return (epoch & ((1 << CLAIM_BITS) - 1)) == 1;
+  }
 }

@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  * @param nameLengthMax namespace, queue, workflow type, version
  * @param stepKeyLengthMax scope, name and occurrence of a step
  * @param stepsPerRunMax recorded steps of one run
+ * @param signalsPerRunMax signals to one run that it has not received
+ * @param signalBytesPerRunMax the contents of those signals
  * @param labelsMax entries of one map of labels or metadata
  * @param labelLengthMax each key and each value of labels
  * @param textLengthMax free text, for example descriptions and reasons
@@ -25,6 +27,8 @@ public record Limits(
     int externalIdLengthMax,
     int stepKeyLengthMax,
     int stepsPerRunMax,
+    int signalsPerRunMax,
+    int signalBytesPerRunMax,
     int labelsMax,
     int labelLengthMax,
     int textLengthMax) {
@@ -37,7 +41,7 @@ public record Limits(
   private static final Pattern HEADER_NAME = Pattern.compile("[a-zA-Z0-9._-]{1,100}");
 
   public static final Limits DEFAULT =
-      new Limits(1 << 20, 2 << 20, 200, 500, 500, 100_000, 100, 1_000, 4_096);
+      new Limits(1 << 20, 2 << 20, 200, 500, 500, 100_000, 10_000, 16 << 20, 100, 1_000, 4_096);
 
   public Limits {
     atLeastOne("payloadBytesWarn", payloadBytesWarn);
@@ -46,6 +50,8 @@ public record Limits(
     atLeastOne("externalIdLengthMax", externalIdLengthMax);
     atLeastOne("stepKeyLengthMax", stepKeyLengthMax);
     atLeastOne("stepsPerRunMax", stepsPerRunMax);
+    atLeastOne("signalsPerRunMax", signalsPerRunMax);
+    atLeastOne("signalBytesPerRunMax", signalBytesPerRunMax);
     atLeastOne("labelsMax", labelsMax);
     atLeastOne("labelLengthMax", labelLengthMax);
     atLeastOne("textLengthMax", textLengthMax);

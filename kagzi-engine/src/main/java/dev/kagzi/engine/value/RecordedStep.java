@@ -41,7 +41,10 @@ public record RecordedStep(
     /** Failed; the next attempt is due after the delay (0: now). */
     record Retry(Failure failure, long delayMs) implements Result {}
 
-    /** A sleep with its remaining time (0: over). */
+    /** A receive whose timeout has passed without a signal. */
+    record TimedOut() implements Result {}
+
+    /** A sleep, or a receive with a timeout, with its remaining time (0: over). */
     record Sleeping(long remainingMs) implements Result {}
 
     /** Reported as running, without a result. */
@@ -55,6 +58,7 @@ public record RecordedStep(
           case Result.FinalFailure(Failure failure) -> failure.bytes();
           case Result.Retry(Failure failure, long ignored) -> failure.bytes();
           case Result.Sleeping ignored -> 8;
+          case Result.TimedOut ignored -> 1;
           case Result.Open ignored -> 1;
         };
     int extra =

@@ -40,6 +40,7 @@ public final class Refusal extends RuntimeException {
     PARENT_NOT_FOUND(Reason.INVALID_ARGUMENT),
     UNAUTHENTICATED(Reason.UNAUTHENTICATED),
     NOT_FOUND(Reason.NOT_FOUND),
+    CALLBACK_NOT_FOUND(Reason.NOT_FOUND),
     ALREADY_EXISTS(Reason.ALREADY_EXISTS),
     ID_IN_USE(Reason.ALREADY_EXISTS),
     RUN_ID_IN_USE(Reason.ALREADY_EXISTS),
@@ -47,6 +48,12 @@ public final class Refusal extends RuntimeException {
     NAMESPACE_DISABLED(Reason.FAILED_PRECONDITION),
     CLAIM_LOST(Reason.FAILED_PRECONDITION),
     STEP_ENDED(Reason.FAILED_PRECONDITION),
+    RUN_ENDED(Reason.FAILED_PRECONDITION),
+    SIGNALS_UNSUPPORTED(Reason.FAILED_PRECONDITION),
+    TOO_MANY_SIGNALS(Reason.FAILED_PRECONDITION),
+    CALLBACKS_OFF(Reason.FAILED_PRECONDITION),
+    RUN_CONTINUED(Reason.FAILED_PRECONDITION),
+    OPEN_STEPS(Reason.FAILED_PRECONDITION),
     WORKER_OFFLINE(Reason.FAILED_PRECONDITION),
     ABORTED(Reason.ABORTED),
     STEP_FAILED(Reason.ABORTED),
@@ -112,6 +119,15 @@ public final class Refusal extends RuntimeException {
   public static Refusal notFound(String subject, Object id) {
     return new Refusal(
         Code.NOT_FOUND, subject, shorten(id), subject + " not found: " + shorten(id));
+  }
+
+  /** Names the namespace too: what is not found in one may exist in another. */
+  public static Refusal notFound(String subject, Object id, String namespace) {
+    return new Refusal(
+        Code.NOT_FOUND,
+        subject,
+        shorten(id),
+        "%s not found in namespace %s: %s".formatted(subject, shorten(namespace), shorten(id)));
   }
 
   /**

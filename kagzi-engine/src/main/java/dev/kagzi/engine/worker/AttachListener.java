@@ -11,8 +11,11 @@ public interface AttachListener {
 
   void stop(List<Claim> claims, RunStatus status);
 
-  /** Children of these runs have ended: the worker can request their results. */
-  void childEnded(List<Claim> claims);
+  /** Children have ended or signals have arrived: the worker can request results of steps. */
+  void stepEnded(List<Claim> claims);
+
+  /** Cancels of these runs were requested: the worker cleans up. */
+  void cancelRequested(List<Claim> claims);
 
   void drain();
 

@@ -208,8 +208,8 @@ public final class Workers implements AutoCloseable {
             });
   }
 
-  public CompletableFuture<WorkerLimits> require(WorkerId worker, QueueName queue) {
-    return cache.require(worker, queue);
+  public CompletableFuture<WorkerLimits> require(WorkerId worker, QueueName queue, boolean simple) {
+    return cache.require(worker, queue, simple);
   }
 
   /**

@@ -41,6 +41,23 @@ class DatabaseConfigTest {
     assertThat(DatabaseConfig.masked(url)).isEqualTo(shown);
   }
 
+  /** The driver would otherwise use a standby that is listed first, or is behind the only name. */
+  @ParameterizedTest
+  @CsvSource({
+    "jdbc:postgresql://db/k, jdbc:postgresql://db/k?targetServerType=primary",
+    "jdbc:postgresql://db/k?ssl=true, jdbc:postgresql://db/k?ssl=true&targetServerType=primary",
+    "jdbc:postgresql://db/k?targetServerType=any, jdbc:postgresql://db/k?targetServerType=any",
+  })
+  void the_driver_is_told_to_use_the_primary(String url, String expected) {
+    assertThat(new DatabaseConfig(url, "", "").driverUrl()).isEqualTo(expected);
+  }
+
+  @Test
+  void several_hosts_are_kept() {
+    assertThat(DatabaseConfig.parse("postgres://me:hush@a:1,b:2/k", "", "").jdbcUrl())
+        .isEqualTo("jdbc:postgresql://a:1,b:2/k");
+  }
+
   @Test
   void the_text_of_a_configuration_has_no_password() {
     assertThat(DatabaseConfig.parse("postgres://me:hush@db/k?password=hush", "", "").toString())

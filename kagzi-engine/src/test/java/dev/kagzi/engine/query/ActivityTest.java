@@ -11,6 +11,7 @@ import dev.kagzi.engine.EngineConfig;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
 import dev.kagzi.engine.internal.run.RunCounts;
+import dev.kagzi.engine.page.PageSpec;
 import dev.kagzi.engine.query.Activity.Minute;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
@@ -22,13 +23,15 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class ActivityTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
   private static TestEngine engine(String queue) {
     database.execute(
-        "TRUNCATE kagzi.run_rates, kagzi.run_changes, kagzi.run_counts, kagzi.workflow_runs CASCADE");
+        "TRUNCATE kagzi.servers, kagzi.run_rates, kagzi.run_changes, kagzi.run_counts, kagzi.workflow_runs CASCADE");
     // The coordinator would fold at its own time.
     EngineConfig config = EngineConfig.defaults().withCoordinatorInterval(Duration.ofMinutes(1));
     return TestEngine.start(database.config(), queue, config);
@@ -94,6 +97,101 @@ class ActivityTest {
   }
 
   @Test
+  void due_runs_are_those_that_a_worker_could_take_whatever_their_status() {
+    try (TestEngine engine = engine("due")) {
+      engine.start();
+      RunId overdue = engine.start();
+      RunId asleep = engine.start();
+      setSleeping(overdue, "- interval '4 hours'");
+      setSleeping(asleep, "+ interval '4 hours'");
+      Queries queries = engine.engine().queries();
+
+      QueueView queue = queries.queue(NAMESPACE, "due").queue();
+
+      assertThat(queue.pending()).isEqualTo(1);
+      assertThat(queue.sleeping()).isEqualTo(2);
+      assertThat(queue.due()).isEqualTo(new RunCount(2, true));
+      assertThat(queue.oldestDueMs()).isBetween(14_400_000L, 14_500_000L);
+      assertThat(queries.count(due("due"))).isEqualTo(queue.due());
+      assertThat(queries.runs(due("due"), PageSpec.FIRST).items())
+          .extracting(RunView::runId)
+          .contains(overdue)
+          .doesNotContain(asleep)
+          .hasSize(2);
+    }
+  }
+
+  @Test
+  void due_runs_are_counted_up_to_a_thousand_of_a_type() {
+    try (TestEngine engine = engine("many")) {
+      engine.start();
+      database.execute(
+          """
+          INSERT INTO kagzi.workflow_runs
+                 (run_id, namespace, ended, task_queue, workflow_type, status, created_at,
+                  available_at)
+          SELECT gen_random_uuid(), 'default', '00000000-0000-0000-0000-000000000000', 'many', '%s',
+                 'PENDING', kagzi.clock(), kagzi.clock()
+            FROM generate_series(1, 1000)
+          """
+              .formatted(TYPE));
+
+      QueueView queue = engine.engine().queries().queue(NAMESPACE, "many").queue();
+
+      assertThat(queue.due()).isEqualTo(new RunCount(1_000, false));
+    }
+  }
+
+  private static void setSleeping(RunId run, String dueAt) {
+    database.execute(
+        """
+        WITH changed AS (
+          UPDATE kagzi.workflow_runs
+             SET status = 'SLEEPING', available_at = kagzi.clock() %s
+           WHERE run_id = '%s'
+          RETURNING namespace, task_queue, workflow_type, version)
+        INSERT INTO kagzi.run_changes
+               (namespace, task_queue, workflow_type, version, from_status, to_status, runs)
+        SELECT namespace, task_queue, workflow_type, version, 'PENDING', 'SLEEPING', 1 FROM changed
+        """
+            .formatted(dueAt, run));
+  }
+
+  private static RunFilter due(String queue) {
+    return new RunFilter(
+        NAMESPACE, Set.of(), null, queue, null, null, null, null, null, null, false, false, true,
+        null);
+  }
+
+  @Test
+  void the_runs_of_a_worker_are_listed_with_their_steps_the_longest_held_first() {
+    try (TestEngine engine = engine("held")) {
+      WorkerId worker = engine.register();
+      WorkerId idle = engine.register();
+      engine.start();
+      engine.start();
+      engine.start();
+      RunId first = engine.claimOne(worker).claim().runId();
+      RunId second = engine.claimOne(worker).claim().runId();
+      Queries queries = engine.engine().queries();
+
+      List<ExecutedRun> held = queries.executedBy(queries.worker(NAMESPACE, worker));
+
+      assertThat(held).extracting(ExecutedRun::runId).containsExactly(first, second);
+      assertThat(held).allMatch(run -> run.type().equals(TYPE) && run.step() == null);
+      assertThat(queries.executedBy(queries.worker(NAMESPACE, idle))).isEmpty();
+      assertThat(queries.count(of(worker))).isEqualTo(new RunCount(2, true));
+      assertThat(queries.count(of(idle))).isEqualTo(new RunCount(0, true));
+    }
+  }
+
+  private static RunFilter of(WorkerId worker) {
+    return new RunFilter(
+        NAMESPACE, Set.of(), null, null, null, null, null, null, null, null, false, false, false,
+        worker);
+  }
+
+  @Test
   void several_folds_of_a_minute_are_added_up_and_old_minutes_are_deleted() {
     try (TestEngine engine = engine("sums")) {
       database.execute(
@@ -114,16 +212,74 @@ class ActivityTest {
           .isEqualTo(4 + 1);
       // The purge of the engine may have deleted them before.
       database.run(session -> RunCounts.deleteOldRates(session, 100));
-      long left =
-          database.run(
-              session ->
-                  session
-                      .query(
-                          "SELECT count(*) AS n FROM kagzi.run_rates WHERE workflow_type = 'old'")
-                      .first(row -> row.bigint("n"))
-                      .orElseThrow());
-      assertThat(left).isEqualTo(5);
+      assertThat(number("SELECT count(*) AS n FROM kagzi.run_rates WHERE workflow_type = 'old'"))
+          .isEqualTo(5);
     }
+  }
+
+  @Test
+  void an_engine_that_is_closed_counts_its_changes_in_their_minute() {
+    try (TestEngine engine = engine("closed")) {
+      engine.start();
+    }
+
+    try (TestEngine next = restarted()) {
+      assertThat(number("SELECT count(*) AS n FROM kagzi.run_changes")).isZero();
+      assertThat(activity(next).types()).containsExactly(new Activity.TypeRate(TYPE, 1, 0, 0));
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"10, 1", "120, 0"})
+  void changes_of_a_killed_server_are_counted_when_it_was_alive(int minutesAgo, int started) {
+    engine("killed").close();
+    database.execute(
+        """
+        INSERT INTO kagzi.servers (server_id, hostname, started_at, heartbeat_at)
+        SELECT gen_random_uuid(), 'gone', t.at, t.at
+          FROM (SELECT kagzi.clock() - %d * interval '1 minute' AS at) AS t
+        """
+            .formatted(minutesAgo));
+    leaveChangeBehind();
+
+    try (TestEngine next = restarted()) {
+      fold();
+      List<Minute> minutes = activity(next).minutes();
+
+      assertThat(minutes.stream().mapToLong(Minute::started).sum()).isEqualTo(started);
+      assertThat(minutes.getLast().started()).isZero();
+      assertThat(next.engine().queries().stats(NAMESPACE).runs(RunStatus.PENDING)).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void changes_of_an_unknown_time_are_not_counted_in_the_last_hour() {
+    engine("unknown").close();
+    leaveChangeBehind();
+
+    try (TestEngine next = restarted()) {
+      fold();
+
+      assertThat(activity(next).types()).isEmpty();
+    }
+  }
+
+  private static void leaveChangeBehind() {
+    database.execute(
+        """
+        INSERT INTO kagzi.run_changes
+               (namespace, task_queue, workflow_type, version, from_status, to_status, runs)
+        VALUES ('default', 'q', 'old', '', NULL, 'PENDING', 1)
+        """);
+  }
+
+  private static TestEngine restarted() {
+    EngineConfig config = EngineConfig.defaults().withCoordinatorInterval(Duration.ofMinutes(1));
+    return TestEngine.start(database.config(), "restarted", config);
+  }
+
+  private static long number(String sql) {
+    return database.run(session -> session.query(sql).first(row -> row.bigint("n")).orElseThrow());
   }
 
   @Test

@@ -3,12 +3,19 @@ package dev.kagzi.engine.query;
 import static dev.kagzi.engine.TestEngine.NAMESPACE;
 import static dev.kagzi.engine.TestEngine.TYPE;
 import static dev.kagzi.engine.TestEngine.await;
+import static dev.kagzi.engine.TestEngine.payload;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kagzi.engine.dispatch.PollRequest;
 import dev.kagzi.engine.query.WaitCause.Code;
 import dev.kagzi.engine.query.WaitCause.RefKind;
+import dev.kagzi.engine.run.Report;
+import dev.kagzi.engine.run.StartOptions;
+import dev.kagzi.engine.run.StartRequest;
+import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.value.WorkerId;
 import java.time.Duration;
@@ -61,7 +68,8 @@ class ExplainDispatchTest extends ExplainFixture {
 
     assertThat(cause.text())
         .contains("1 worker is online on queue " + queue)
-        .contains("none serves the type refund; served there: order.");
+        .contains("none serves the type refund; served there: order.")
+        .endsWith("`kagzi.worker(\"" + queue + "\").workflow(TYPE, code).start()`.");
     assertThat(cause.refs()).contains(ref(RefKind.WORKER, worker));
   }
 
@@ -110,9 +118,9 @@ class ExplainDispatchTest extends ExplainFixture {
   void all_slots_are_taken_and_since_when() {
     WorkerId worker = registerWithSlots(2);
     engine.start();
+    RunId first = engine.claimOne(worker).claim().runId();
     engine.start();
-    engine.claimOne(worker);
-    engine.claimOne(worker);
+    RunId second = engine.claimOne(worker).claim().runId();
     RunId run = engine.start();
     clock.ahead(Duration.ofSeconds(2));
 
@@ -122,20 +130,73 @@ class ExplainDispatchTest extends ExplainFixture {
         .contains("All 2 slots of the 1 worker that serves order")
         .containsPattern("have been taken since \\S+ \\(for [2-5] s\\)");
     assertThat(cause.at()).isNotNull();
+    assertThat(cause.text()).containsSubsequence(" Longest in them: run " + first, "run " + second);
     assertThat(cause.refs())
-        .containsExactly(ref(RefKind.QUEUE, queue), ref(RefKind.WORKER, worker));
+        .containsExactly(
+            ref(RefKind.QUEUE, queue),
+            ref(RefKind.WORKER, worker),
+            ref(RefKind.RUN, first),
+            ref(RefKind.RUN, second));
+  }
+
+  @Test
+  void the_run_that_holds_the_slot_is_named_with_its_step() {
+    WorkerId worker = registerWithSlots(1);
+    StartRequest request =
+        new StartRequest(
+            NAMESPACE, "case-7", queue, TYPE, "", payload("1"), null, null, StartOptions.NONE);
+    RunId holder = await(engine.engine().runs().start(request)).runId();
+    Claim claim = engine.claimOne(worker).claim();
+    engine.report(
+        new Report.StepStarted(
+            claim, "import", 1, StepKind.FUNCTION, null, 120_000_000, 600_000, null, "", null));
+    RunId run = engine.start();
+
+    WaitCause cause = first(run, Code.SLOTS_TAKEN);
+
+    assertThat(cause.text())
+        .containsPattern(
+            " Longest in it: run %s \\(case-7\\) in step import since \\S+ \\(for 2 min"
+                .formatted(holder));
+    assertThat(cause.refs()).contains(ref(RefKind.RUN, holder));
+  }
+
+  @Test
+  void three_of_many_runs_that_hold_slots_are_named() {
+    WorkerId worker = registerWithSlots(5);
+    for (int i = 0; i < 5; i++) {
+      engine.start();
+      engine.claimOne(worker);
+    }
+
+    assertThat(first(engine.start(), Code.SLOTS_TAKEN).refs())
+        .filteredOn(ref -> ref.kind() == RefKind.RUN)
+        .hasSize(3);
   }
 
   @Test
   void all_slots_of_the_type_are_taken() {
     WorkerId worker =
         register(List.of(new TypeVersion(TYPE, ""), new TypeVersion("x", "")), 5, Map.of(TYPE, 1));
-    engine.start();
+    RunId ofOtherType = start("x", "");
+    PollRequest.Wanted otherType = new PollRequest.Wanted("x", "", 0);
+    await(
+        engine
+            .engine()
+            .tasks()
+            .poll(new PollRequest(engine.queue(), worker, List.of(otherType), 1, 10_000))
+            .tasks());
+    assertThat(engine.run(ofOtherType).status()).isEqualTo(RunStatus.RUNNING);
+    RunId ofType = engine.start();
     engine.claimOne(worker);
     RunId run = engine.start();
     RunId other = start("x", "");
 
-    assertThat(first(run, Code.SLOTS_TAKEN).text()).startsWith("The only slot of the 1 worker");
+    WaitCause cause = first(run, Code.SLOTS_TAKEN);
+    assertThat(cause.text()).startsWith("The only slot of the 1 worker");
+    assertThat(cause.refs())
+        .contains(ref(RefKind.RUN, ofType))
+        .doesNotContain(ref(RefKind.RUN, ofOtherType));
     first(other, Code.DUE);
   }
 

@@ -13,6 +13,7 @@ import static dev.kagzi.engine.TestEngine.stepFailed;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kagzi.engine.TestEngine;
 import dev.kagzi.engine.TestOptions;
 import dev.kagzi.engine.TestReports;
 import dev.kagzi.engine.config.DatabaseConfig;
@@ -21,6 +22,7 @@ import dev.kagzi.engine.query.WaitCause.Code;
 import dev.kagzi.engine.query.WaitCause.RefKind;
 import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.run.Report;
+import dev.kagzi.engine.run.SignalRequest;
 import dev.kagzi.engine.run.StartOptions;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.value.Claim;
@@ -96,10 +98,12 @@ class ExplainRunTest extends ExplainFixture {
 
     assertThatThrownBy(() -> explain(unknown))
         .isInstanceOf(Refusal.class)
-        .hasMessage("run not found: " + unknown);
+        .hasMessage("run not found in namespace default: " + unknown);
     RunId other = engine.start();
     assertThatThrownBy(() -> engine.engine().queries().explain("another", other))
-        .hasMessage("run not found: " + other);
+        .hasMessage("run not found in namespace another: " + other);
+    assertThatThrownBy(() -> engine.engine().queries().byExternalId("another", "case-11"))
+        .hasMessage("run with external id not found in namespace another: case-11");
   }
 
   @Test
@@ -182,10 +186,45 @@ class ExplainRunTest extends ExplainFixture {
         .startsWith("The run waits for 2 child runs: ")
         .contains("(step pack, order, PENDING)")
         .contains("(step label, order, PENDING)")
-        .contains("kagzi workflow why CHILD");
+        .containsPattern("Why child run \\S+ does not end: No worker is online on queue elsewhere;")
+        .endsWith("`kagzi workflow why " + cause.refs().getFirst().id() + "` has all causes.");
     assertThat(cause.refs()).hasSize(2).allMatch(ref -> ref.kind() == RefKind.RUN);
     assertThat(cause.at()).isNull();
     assertThat(codes(claim.runId())).containsExactly(Code.CHILDREN);
+  }
+
+  @Test
+  void a_child_that_waits_for_its_own_child_is_explained_one_level_deep() {
+    Claim claim = claim();
+    engine.report(child(claim, "pack"));
+    engine.report(TestReports.awaited(claim, List.of("pack"), true, null));
+    TestEngine elsewhere = engine.onQueue("elsewhere");
+    Claim pack = elsewhere.claimOne(elsewhere.register()).claim();
+    engine.report(child(pack, "fold"));
+    engine.report(TestReports.awaited(pack, List.of("fold"), true, null));
+
+    assertThat(first(claim.runId(), Code.CHILDREN).text())
+        .containsPattern(
+            "Why it does not end: The run waits for child run (\\S+) \\(step fold, order, PENDING\\)\\."
+                + " `kagzi workflow why \\1` explains that run\\.")
+        .endsWith("`kagzi workflow why " + pack.runId() + "` has all causes.");
+  }
+
+  @Test
+  void a_wait_for_a_signal_names_it_and_what_has_arrived_instead() {
+    Claim claim = claim();
+    SignalRequest other = new SignalRequest("other", TestEngine.payload("1"), "s");
+    TestEngine.await(engine.engine().runs().signal(TestEngine.NAMESPACE, claim.runId(), other));
+    engine.report(new Report.Receive(claim, "approval", "approval", 3_600_000L, false));
+
+    WaitCause cause = first(claim.runId(), Code.SIGNAL);
+
+    assertThat(cause.text())
+        .startsWith("Step approval waits for signal approval since")
+        .contains("It stops waiting at 20", "Signals of other names have arrived: other.")
+        .endsWith("approval --input JSON` sends one.");
+    assertThat(cause.refs()).singleElement().matches(ref -> ref.kind() == RefKind.STEP);
+    assertThat(codes(claim.runId())).containsExactly(Code.SIGNAL);
   }
 
   @Test
@@ -224,16 +263,47 @@ class ExplainRunTest extends ExplainFixture {
     assertThat(first(claim.runId(), Code.RELEASED).text()).contains("handed out again at 20");
   }
 
+  /** Returns the worker that lost the run. */
+  private WorkerId crash(RunId run) {
+    WorkerId mortal = registerWithSlots(1);
+    assertThat(engine.claimOne(mortal).claim().runId()).isEqualTo(run);
+    await(engine.engine().workers().forceOffline(NAMESPACE, mortal, "test", null));
+    // The call does not wait until the claims are released.
+    Awaitility.await().until(() -> engine.run(run).status() == RunStatus.PENDING);
+    return mortal;
+  }
+
+  @Test
+  void a_lost_worker_comes_before_the_advice_to_start_another() {
+    await(engine.engine().workers().deregister(NAMESPACE, worker, false));
+    RunId run = engine.start();
+    WorkerId lost = crash(run);
+
+    WaitCause cause = first(run, Code.CRASHED_BEFORE);
+
+    assertThat(cause.text())
+        .startsWith("The last worker that ran it was lost (crashed or went silent) before it")
+        .contains("Read the log of worker " + lost + " (host-7, pid 77) before you start another");
+    assertThat(cause.refs()).containsExactly(ref(RefKind.QUEUE, queue), ref(RefKind.WORKER, lost));
+    assertThat(codes(run)).containsExactly(Code.CRASHED_BEFORE, Code.NO_WORKER);
+  }
+
+  @Test
+  void a_lost_worker_is_forgotten_when_a_step_is_recorded() {
+    RunId run = engine.start();
+    crash(run);
+    Claim next = engine.claimOne(worker).claim();
+    engine.report(stepDone(next, "charge", "1"));
+    engine.report(new Report.Released(next, 0, null));
+
+    assertThat(codes(run)).containsExactly(Code.DUE);
+  }
+
   @Test
   void repeated_crashes_delay_the_run() {
     RunId run = engine.start();
-    for (int i = 0; i < 2; i++) {
-      WorkerId mortal = engine.register();
-      assertThat(engine.claimOne(mortal).claim().runId()).isEqualTo(run);
-      await(engine.engine().workers().forceOffline(NAMESPACE, mortal, "test", null));
-      // The call does not wait until the claims are released.
-      Awaitility.await().until(() -> engine.run(run).status() == RunStatus.PENDING);
-    }
+    crash(run);
+    WorkerId last = crash(run);
     // The delay is about a second, too short for a test that reads it.
     database.execute(
         "UPDATE kagzi.workflow_runs SET available_at = available_at + interval '1 hour'"
@@ -243,7 +313,8 @@ class ExplainRunTest extends ExplainFixture {
 
     assertThat(first(run, Code.CRASH_BACKOFF).text())
         .startsWith("2 workers in a row crashed or went silent")
-        .contains("and fails if more than 10 do so");
+        .contains("and fails if more than 10 do so")
+        .contains("Read the log of worker " + last + " (host-7, pid 77)");
   }
 
   @Test
@@ -273,6 +344,24 @@ class ExplainRunTest extends ExplainFixture {
         .containsExactly(
             ref(RefKind.WORKER, worker),
             ref(RefKind.STEP, new StepRef(claim.runId(), "import", 1, 1)));
+  }
+
+  @Test
+  void a_running_step_names_how_its_attempt_before_ended() {
+    Claim claim = claim();
+    RetryPolicy atOnce = new RetryPolicy(3, 0, 1.0, 0, 0, List.of());
+    engine.report(begun(claim, 1, atOnce));
+    engine.report(stepFailed(claim, "import", 1, atOnce));
+    engine.report(begun(claim, 2, atOnce));
+
+    assertThat(first(claim.runId(), Code.RUNNING_STEP).text())
+        .startsWith("Step import, attempt 2 of 3, runs on worker " + worker)
+        .containsPattern(" Attempt 1 failed after \\S+ \\S+.*: Boom: boom\\.$");
+  }
+
+  private static Report begun(Claim claim, int attempt, RetryPolicy policy) {
+    return new Report.StepStarted(
+        claim, "import", attempt, StepKind.FUNCTION, null, 120_000_000, 600_000, policy, "", null);
   }
 
   @Test
@@ -375,7 +464,7 @@ class ExplainRunTest extends ExplainFixture {
   /** Closes the engine, which would change the run, and returns queries of the same database. */
   private Queries withoutEngine() {
     engine.close();
-    return new Queries(database.open(), Limits.DEFAULT, RULES);
+    return new Queries(database.open(), Limits.DEFAULT, RULES, () -> {});
   }
 
   @Test
@@ -384,7 +473,7 @@ class ExplainRunTest extends ExplainFixture {
         new DatabaseConfig("jdbc:postgresql://127.0.0.1:1/kagzi?connectTimeout=1", "kagzi", "");
     try (Database away = Database.open(config)) {
       Explanation explained =
-          new Queries(away, Limits.DEFAULT, RULES).explain(NAMESPACE, RunId.next());
+          new Queries(away, Limits.DEFAULT, RULES, () -> {}).explain(NAMESPACE, RunId.next());
 
       assertThat(explained.status()).isNull();
       assertThat(explained.causes())
@@ -400,7 +489,7 @@ class ExplainRunTest extends ExplainFixture {
     database.execute("CREATE ROLE %s LOGIN PASSWORD 'blind'".formatted(role));
     try (Database blind =
         Database.open(new DatabaseConfig(database.config().jdbcUrl(), role, "blind"))) {
-      Queries queries = new Queries(blind, Limits.DEFAULT, RULES);
+      Queries queries = new Queries(blind, Limits.DEFAULT, RULES, () -> {});
 
       assertThatThrownBy(() -> queries.explain(NAMESPACE, run))
           .isInstanceOf(Refusal.class)
@@ -408,5 +497,40 @@ class ExplainRunTest extends ExplainFixture {
     } finally {
       database.execute("DROP ROLE " + role);
     }
+  }
+
+  @Test
+  void a_requested_start_waits_for_a_server() {
+    engine.close();
+    RunId run = RunId.next();
+    database.execute(
+        "SELECT kagzi.start_workflow('order', '%s', run_id => '%s')".formatted(queue, run));
+
+    Explanation explanation =
+        new Queries(database.open(), Limits.DEFAULT, RULES, () -> {}).explain(NAMESPACE, run);
+
+    assertThat(explanation.status()).isNull();
+    assertThat(explanation.causes())
+        .singleElement()
+        .satisfies(cause -> assertThat(cause.code()).isEqualTo(Code.START_REQUESTED));
+    engine = TestEngine.start(database.config(), queue);
+    Awaitility.await()
+        .atMost(Duration.ofSeconds(20))
+        .untilAsserted(() -> assertThat(codes(run)).doesNotContain(Code.START_REQUESTED));
+    assertThat(engine.run(run).status()).isEqualTo(RunStatus.PENDING);
+  }
+
+  @Test
+  void a_requested_start_that_was_refused_has_a_reason() {
+    RunId run = RunId.next();
+    database.execute("SELECT kagzi.start_workflow('', '%s', run_id => '%s')".formatted(queue, run));
+    engine.engine().clockMoved();
+
+    Awaitility.await()
+        .atMost(Duration.ofSeconds(20))
+        .untilAsserted(() -> assertThat(codes(run)).containsExactly(Code.START_REFUSED));
+    assertThat(first(run, Code.START_REFUSED).text()).contains("INVALID_ARGUMENT", "workflow_type");
+    assertThatThrownBy(() -> engine.engine().queries().explain("another", run))
+        .isInstanceOf(Refusal.class);
   }
 }

@@ -44,7 +44,8 @@ class PagingTest {
       new Queries(
           database.open(),
           Limits.DEFAULT,
-          new QueryRules(new Health.Rules(6_000, 10_000), 60_000, 6_000, 10, RetryPolicy.DEFAULT));
+          new QueryRules(new Health.Rules(6_000, 10_000), 60_000, 6_000, 10, RetryPolicy.DEFAULT),
+          () -> {});
 
   @Test
   void runs_of_one_microsecond_are_neither_lost_nor_repeated() {

@@ -99,10 +99,29 @@ class PlanTest {
         FROM generate_series(%d, %d) i
       """;
 
+  // One run has a thousand signals; of five signals of the others one is buffered.
+  private static final String SIGNALS =
+      """
+      INSERT INTO kagzi.run_signals (run_id, signal_no, signal_id, name, data, step_id, sent_at)
+      SELECT CASE WHEN i < 1000 THEN '00000000-0000-0000-0000-000000000001'::uuid
+                  ELSE md5((i / 5)::text)::uuid END,
+             i, 's' || i, 'approval', '\\x01', CASE WHEN i %% 5 < 4 THEN 'step#' || i END, now()
+        FROM generate_series(%d, %d) i
+      """;
+
+  private static final String PUBLISHED =
+      """
+      INSERT INTO kagzi.published_values
+             (run_id, name, scope, run_attempt, sequence, version, data, published_at)
+      SELECT md5((i / 5)::text)::uuid, 'progress', i::text, 1, 1, i, '\\x01', now()
+        FROM generate_series(%d, %d) i
+      """;
+
   @BeforeAll
   static void fill() {
     // In several statements: a writer's connection has a statement timeout.
-    for (String sql : List.of(RUNS, PAYLOADS, STEPS, WORKERS, FIRES, MESSAGES)) {
+    for (String sql :
+        List.of(RUNS, PAYLOADS, STEPS, WORKERS, FIRES, MESSAGES, SIGNALS, PUBLISHED)) {
       for (int from = 1; from < 100_000; from += 10_000) {
         database.execute(sql.formatted(from, from + 9_999));
       }
@@ -112,7 +131,7 @@ class PlanTest {
 
   @Test
   void one_run_is_found_by_its_id() {
-    assertPlan(RunQueries.byId("big", RunId.next()))
+    assertPlan(RunQueries.byId("big", RunId.next(), PageByteLimits.SINGLE))
         .contains("workflow_runs_pkey", "workflow_payloads_pkey");
   }
 
@@ -123,7 +142,8 @@ class PlanTest {
       assertList(all, null, true, "workflow_runs_list");
       assertList(all, RUN_CURSOR, true, "workflow_runs_list");
       assertList(all, RUN_CURSOR, false, "workflow_runs_list");
-      assertPlan(RunQueries.any(all, RUN_CURSOR, false)).contains("workflow_runs_list");
+      assertPlan(RunQueries.any(RunSource.byTime(all), RUN_CURSOR, false))
+          .contains("workflow_runs_list");
     }
   }
 
@@ -194,7 +214,8 @@ class PlanTest {
       assertList(filter, RUN_CURSOR, true, "workflow_runs_unsuccessful");
       assertList(filter, RUN_CURSOR, false, "workflow_runs_unsuccessful");
       assertThat(plan(list(filter, RUN_CURSOR, true))).doesNotContain("workflow_runs_list");
-      assertPlan(RunQueries.any(filter, RUN_CURSOR, false)).contains("workflow_runs_unsuccessful");
+      assertPlan(RunQueries.any(RunSource.byTime(filter), RUN_CURSOR, false))
+          .contains("workflow_runs_unsuccessful");
     }
   }
 
@@ -219,6 +240,20 @@ class PlanTest {
   }
 
   @Test
+  void due_runs_and_those_of_a_worker_are_found_by_the_claim_index() {
+    for (RunFilter filter : List.of(active(true, null), active(false, WorkerId.next()))) {
+      assertPlan(RunQueries.all(RunSource.byTime(filter)))
+          .containsPattern("workflow_runs_(claim|own_lease)");
+      assertList(filter, null, true, "workflow_runs_claim");
+    }
+  }
+
+  private static RunFilter active(boolean due, @Nullable WorkerId worker) {
+    return new RunFilter(
+        "big", Set.of(), null, "q1", null, null, null, null, null, null, false, false, due, worker);
+  }
+
+  @Test
   void the_oldest_due_run_of_each_queue_is_found_by_the_claim_index() {
     assertThat(plan(ClusterState.queueQuery(1_000)))
         .contains("workflow_runs_claim")
@@ -233,8 +268,9 @@ class PlanTest {
       assertList(blocked, null, true, "workflow_runs_blocked");
       assertList(blocked, RUN_CURSOR, true, "workflow_runs_blocked");
       assertList(blocked, RUN_CURSOR, false, "workflow_runs_blocked");
-      assertPlan(RunQueries.any(blocked, RUN_CURSOR, false)).contains("workflow_runs_blocked");
-      assertPlan(RunQueries.all(blocked)).contains("workflow_runs_blocked");
+      assertPlan(RunQueries.any(RunSource.byTime(blocked), RUN_CURSOR, false))
+          .contains("workflow_runs_blocked");
+      assertPlan(RunQueries.all(RunSource.byTime(blocked))).contains("workflow_runs_blocked");
       assertList(blocked(namespace, "t1"), null, true, "workflow_runs_blocked");
     }
   }
@@ -267,6 +303,7 @@ class PlanTest {
 
     assertList(children, null, true, "workflow_runs_parent");
     assertList(fires, null, true, "workflow_runs_schedule_runs");
+    assertPlan(RunQueries.retriesOf("big", RunId.next())).contains("workflow_runs_retries");
   }
 
   @Test
@@ -308,7 +345,8 @@ class PlanTest {
             WorkerQueries.held(
                 new WorkerQueries.SearchScope("big", "q2", List.of("t2", "t7")),
                 List.of(WorkerId.next(), WorkerId.next()),
-                60_000))
+                60_000,
+                SlotQueries.EXECUTED_MAX))
         .contains("workflow_runs_claim")
         .contains("workflow_runs_own_lease")
         // Of the runs that are due within a lease, and of those that are due.
@@ -329,6 +367,8 @@ class PlanTest {
     assertPlan(WaitQueries.children(new UUID[] {UUID.randomUUID(), UUID.randomUUID()}))
         .contains("workflow_runs_pkey");
     assertPlan(WaitQueries.openOf(SCHEDULE)).contains("workflow_runs_schedule_open");
+    assertPlan(SlotQueries.byIds(new UUID[] {LONG_RUN.value(), UUID.randomUUID()}, 3))
+        .contains("workflow_runs_pkey", "step_runs_pkey");
   }
 
   @Test
@@ -355,6 +395,7 @@ class PlanTest {
         null,
         null,
         null,
+        null,
         Instant.parse("2026-01-10T00:00:00Z"),
         List.of(),
         false,
@@ -365,7 +406,32 @@ class PlanTest {
         null,
         null,
         null,
+        null,
+        WaitFacts.Signals.NONE,
+        null,
         null);
+  }
+
+  @Test
+  void signals_are_found_by_their_run() {
+    RunId run = RunId.parse("00000000-0000-0000-0000-000000000001").orElseThrow();
+    for (boolean buffered : new boolean[] {true, false}) {
+      assertPlan(
+              SignalQueries.list(run, buffered, null, true, 21, PageByteLimits.of(PageSpec.FIRST)))
+          .contains("run_signals_");
+      assertPlan(SignalQueries.any(run, buffered, Cursor.of("5"), true)).contains("run_signals_");
+      assertPlan(SignalQueries.all(run, buffered)).contains("run_signals_");
+    }
+    assertPlan(SignalQueries.answersSql(run, List.of("payment", "other"), 100))
+        .contains("run_signals_id");
+  }
+
+  @Test
+  void published_values_are_found_by_their_run() {
+    RunId run = RunId.parse("00000000-0000-0000-0000-000000000001").orElseThrow();
+    for (String name : new String[] {"", "progress"}) {
+      assertPlan(PublishedQueries.ofRun("default", run, name, 0)).contains("published_values_pkey");
+    }
   }
 
   /** Executed every two seconds by a live display: ended runs must not make it slow. */
@@ -374,7 +440,7 @@ class PlanTest {
     List<QueueQueries.Key> keys =
         List.of(new QueueQueries.Key("q1", "t1", ""), new QueueQueries.Key("q2", "t7", ""));
     for (String namespace : List.of("big", "small", "nobody")) {
-      assertPlan(QueueQueries.oldestDue(namespace, keys)).contains("workflow_runs_claim");
+      assertPlan(QueueQueries.due(namespace, keys)).contains("workflow_runs_claim");
       assertPlan(QueueQueries.durations(namespace)).contains("workflow_runs_list");
       assertPlan(QueueQueries.workers(namespace, List.of("q1", "q2")))
           .containsPattern("workers_queue|workers_heartbeat");
@@ -412,8 +478,35 @@ class PlanTest {
   @Test
   void ids_of_a_filter_are_read_in_the_order_of_its_index() {
     for (String namespace : List.of("big", "small", "nobody")) {
-      assertPlan(RunQueries.idsOf(RunFilter.all(namespace), 1_000)).contains("workflow_runs_list");
+      assertPlan(RunQueries.idsOf(RunSource.byTime(RunFilter.all(namespace)), 1_000))
+          .contains("workflow_runs_list");
     }
+  }
+
+  @Test
+  void runs_of_a_type_that_has_few_are_found_by_their_kind() {
+    RunSource.Kind kind = new RunSource.Kind("t1", "q1", "", 3);
+    for (RunFilter filter : List.of(typed(Set.of()), typed(Set.of(RunStatus.FAILED)))) {
+      RunSource rare = new RunSource(filter, List.of(kind));
+
+      for (SqlBuilder sql :
+          List.of(
+              list(rare, null, true),
+              list(rare, RUN_CURSOR, false),
+              RunQueries.any(rare, RUN_CURSOR, true),
+              RunQueries.all(rare),
+              RunQueries.idsOf(rare, 1_000))) {
+        assertPlan(sql)
+            .contains("workflow_runs_kind", "workflow_runs_claim")
+            .doesNotContain("workflow_runs_list", "workflow_runs_unsuccessful");
+      }
+    }
+    assertThat(plan(RunSource.kindsOf(typed(Set.of())))).doesNotContain("workflow_runs");
+  }
+
+  private static RunFilter typed(Set<RunStatus> statuses) {
+    return new RunFilter(
+        "big", statuses, "t1", null, null, null, null, null, null, null, false, false);
   }
 
   /** Executed at each health check: neither old workers nor old runs may make it slow. */
@@ -434,7 +527,11 @@ class PlanTest {
   }
 
   private static SqlBuilder list(RunFilter filter, @Nullable Cursor from, boolean forward) {
-    return RunQueries.list(filter, from, forward, 21, PageByteLimits.of(PageSpec.FIRST));
+    return list(RunSource.byTime(filter), from, forward);
+  }
+
+  private static SqlBuilder list(RunSource source, @Nullable Cursor from, boolean forward) {
+    return RunQueries.list(source, from, forward, 21, PageByteLimits.of(PageSpec.FIRST));
   }
 
   private static AbstractStringAssert<?> assertPlan(SqlBuilder sql) {

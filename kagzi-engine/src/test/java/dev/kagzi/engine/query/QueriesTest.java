@@ -44,7 +44,8 @@ class QueriesTest {
       new Queries(
           database.open(),
           Limits.DEFAULT,
-          new QueryRules(new Health.Rules(6_000, 10_000), 60_000, 6_000, 10, RetryPolicy.DEFAULT));
+          new QueryRules(new Health.Rules(6_000, 10_000), 60_000, 6_000, 10, RetryPolicy.DEFAULT),
+          () -> {});
 
   @Test
   void a_run_shows_everything_that_is_stored_of_it() {
@@ -93,6 +94,7 @@ class QueriesTest {
                 schedule,
                 null,
                 Instant.parse("2026-03-02T00:00:00Z"),
+                null,
                 Origin.CHILD,
                 2,
                 7,
@@ -109,7 +111,9 @@ class QueriesTest {
                     null,
                     false,
                     null,
-                    Map.of("a", "b"))));
+                    Map.of("a", "b"),
+                    0,
+                    RunView.Chain.NONE)));
     assertThat(queries.runs(RunFilter.all(namespace), PageSpec.FIRST).items())
         .containsExactly(view);
   }
@@ -190,6 +194,20 @@ class QueriesTest {
 
     RunId active = rows.insert(Rows.Run.of(namespace, TIME.plusNanos(2_000)).externalId("nightly"));
     assertThat(queries.byExternalId(namespace, "nightly").runId()).isEqualTo(active);
+  }
+
+  @Test
+  void the_retries_of_a_run_are_found_newest_first() {
+    RunId failed = rows.insert(Rows.Run.of(namespace, TIME).status(RunStatus.FAILED));
+    RunId first = rows.insert(Rows.Run.of(namespace, TIME.plusNanos(1_000)));
+    RunId second = rows.insert(Rows.Run.of(namespace, TIME.plusNanos(2_000)));
+    database.execute(
+        "UPDATE kagzi.workflow_runs SET retry_of = '%s' WHERE run_id IN ('%s', '%s')"
+            .formatted(failed, first, second));
+
+    assertThat(queries.retries(namespace, failed)).containsExactly(second, first);
+    assertThat(queries.retries(namespace, first)).isEmpty();
+    assertThat(queries.retries("other", failed)).isEmpty();
   }
 
   @Test
@@ -394,6 +412,7 @@ class QueriesTest {
     assertThat(queries.runs(RunFilter.all(namespace), asked).items().get(0))
         .isEqualTo(queries.run(namespace, run));
     assertThat(queries.run(namespace, run).input().data()).hasSize(4_097);
+    assertThat(queries.runWithoutLargePayloads(namespace, run)).isEqualTo(listed);
     assertThat(steps.get(0).output()).isEqualTo(Payload.EMPTY);
     assertThat(steps.get(1).output()).isEqualTo(new Payload(small, Map.of()));
     assertThat(queries.steps(namespace, run, null, asked).items().get(0))

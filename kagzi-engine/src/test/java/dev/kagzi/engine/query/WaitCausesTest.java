@@ -49,6 +49,7 @@ class WaitCausesTest {
         null,
         null,
         null,
+        null,
         due,
         waits,
         true,
@@ -58,6 +59,9 @@ class WaitCausesTest {
         null,
         null,
         null,
+        null,
+        null,
+        WaitFacts.Signals.NONE,
         null,
         null);
   }
@@ -78,6 +82,7 @@ class WaitCausesTest {
         null,
         null,
         null,
+        null,
         due,
         List.of(),
         false,
@@ -88,12 +93,16 @@ class WaitCausesTest {
         null,
         null,
         null,
+        null,
+        WaitFacts.Signals.NONE,
+        null,
         null);
   }
 
   private static WaitFacts.Step failedStep(Instant due) {
     return new WaitFacts.Step(
         new StepRef(RUN, "charge", 1, 1),
+        null,
         StepKind.FUNCTION,
         StepStatus.FAILED,
         NOW.minusSeconds(10),
@@ -101,6 +110,7 @@ class WaitCausesTest {
         FAILURE,
         RetryPolicy.DEFAULT,
         due,
+        null,
         null,
         null,
         null);
@@ -139,13 +149,14 @@ class WaitCausesTest {
 
   private static WaitFacts facts(
       WaitFacts.Run run, List<WaitFacts.Step> steps, Map<RunId, Child> children) {
-    return new WaitFacts(NOW, run, steps, children, null, null, null, List.of());
+    return new WaitFacts(NOW, run, steps, children, null, null, null, List.of(), null);
   }
 
   private static WaitFacts.Step step(
       String key, StepKind kind, @Nullable Instant due, @Nullable RunId child) {
     return new WaitFacts.Step(
         new StepRef(RUN, key, 1, 1),
+        null,
         kind,
         StepStatus.RUNNING,
         NOW.minusSeconds(10),
@@ -155,6 +166,7 @@ class WaitCausesTest {
         due,
         null,
         child,
+        null,
         null);
   }
 
@@ -186,7 +198,7 @@ class WaitCausesTest {
 
   private static WaitCause dispatched(WaitFacts.Queue queue) {
     WaitFacts.Run run = run(RunStatus.PENDING, NOW.minusSeconds(60), List.of());
-    return explain(new WaitFacts(NOW, run, List.of(), Map.of(), null, null, queue, List.of()))
+    return explain(new WaitFacts(NOW, run, List.of(), Map.of(), null, null, queue, List.of(), null))
         .getFirst();
   }
 
@@ -265,10 +277,10 @@ class WaitCausesTest {
   void a_position_that_was_not_counted_to_the_end_is_a_lower_bound() {
     WaitFacts.Run run = run(RunStatus.PENDING, NOW, List.of());
     WaitFacts.Queue queue =
-        new WaitFacts.Queue(List.of(), Map.of(), WaitQueries.AHEAD_MAX, List.of(), "");
+        new WaitFacts.Queue(List.of(), Map.of(), List.of(), WaitQueries.AHEAD_MAX, List.of(), "");
 
     WaitCause cause =
-        explain(new WaitFacts(NOW, run, List.of(), Map.of(), null, null, queue, List.of()))
+        explain(new WaitFacts(NOW, run, List.of(), Map.of(), null, null, queue, List.of(), null))
             .getLast();
 
     assertThat(cause.text()).startsWith("At least 10000 other runs of order");
@@ -280,10 +292,14 @@ class WaitCausesTest {
     WorkerView alive = worker(5, NOW);
 
     assertThat(
-            dispatched(new WaitFacts.Queue(List.of(silent, alive), Map.of(), 0, List.of(), ""))
+            dispatched(
+                    new WaitFacts.Queue(
+                        List.of(silent, alive), Map.of(), List.of(), 0, List.of(), ""))
                 .code())
         .isEqualTo(Code.DUE);
-    assertThat(dispatched(new WaitFacts.Queue(List.of(silent), Map.of(), 0, List.of(), "")).code())
+    assertThat(
+            dispatched(new WaitFacts.Queue(List.of(silent), Map.of(), List.of(), 0, List.of(), ""))
+                .code())
         .isEqualTo(Code.WORKERS_SILENT);
   }
 
@@ -296,7 +312,8 @@ class WaitCausesTest {
             one.workerId(), new Held(2, 2, NOW.minusSeconds(30)),
             two.workerId(), new Held(3, 3, NOW.minusSeconds(20)));
 
-    WaitCause cause = dispatched(new WaitFacts.Queue(List.of(one, two), held, 0, List.of(), ""));
+    WaitCause cause =
+        dispatched(new WaitFacts.Queue(List.of(one, two), held, List.of(), 0, List.of(), ""));
 
     assertThat(cause.code()).isEqualTo(Code.SLOTS_TAKEN);
     assertThat(cause.at()).isEqualTo(NOW.minusSeconds(20));
@@ -306,7 +323,8 @@ class WaitCausesTest {
   @Test
   void a_run_that_is_due_for_long_although_slots_are_free_is_suspicious() {
     WaitCause cause =
-        dispatched(new WaitFacts.Queue(List.of(worker(5, NOW)), Map.of(), 0, List.of(), ""));
+        dispatched(
+            new WaitFacts.Queue(List.of(worker(5, NOW)), Map.of(), List.of(), 0, List.of(), ""));
 
     assertThat(cause.text()).contains("It has been due since 2026-03-01T11:59:00Z (for 1 min)");
   }

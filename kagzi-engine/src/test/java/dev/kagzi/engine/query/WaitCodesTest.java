@@ -31,8 +31,14 @@ class WaitCodesTest {
   @Test
   void every_code_has_a_test_that_brings_a_run_into_that_state() throws IOException {
     StringBuilder tests = new StringBuilder();
-    for (String name : List.of("ExplainRunTest", "ExplainDispatchTest", "ExplainScheduleTest")) {
-      Path file = Path.of("src/test/java/dev/kagzi/engine/query", name + ".java");
+    for (String name :
+        List.of(
+            "query/ExplainRunTest",
+            "query/ExplainDispatchTest",
+            "query/ExplainScheduleTest",
+            "transition/CallbacksTest",
+            "transition/CleanUpTest")) {
+      Path file = Path.of("src/test/java/dev/kagzi/engine", name + ".java");
       tests.append(Files.readString(file));
     }
 

@@ -42,6 +42,12 @@ public class SilentEvents implements RunEvents {
   public void stepRetried(QueueName queue, TypeVersion type) {}
 
   @Override
+  public void signalSent(QueueName queue, TypeVersion type) {}
+
+  @Override
+  public void signalReceived(QueueName queue, TypeVersion type) {}
+
+  @Override
   public void claimEnded(Claim claim) {}
 
   @Override
@@ -51,7 +57,13 @@ public class SilentEvents implements RunEvents {
   public void stop(WorkerId worker, Claim claim, RunStatus status) {}
 
   @Override
-  public void childEnded(WorkerId worker, Claim claim) {}
+  public void stepEnded(WorkerId worker, Claim claim) {}
+
+  @Override
+  public void published(RunId run) {}
+
+  @Override
+  public void cancelRequested(WorkerId worker, Claim claim) {}
 
   @Override
   public void messagesPosted(RunId to) {}

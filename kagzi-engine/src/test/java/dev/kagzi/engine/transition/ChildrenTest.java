@@ -339,9 +339,12 @@ class ChildrenTest extends FamilyTest {
                   public void stop(List<Claim> claims, RunStatus status) {}
 
                   @Override
-                  public void childEnded(List<Claim> claims) {
+                  public void stepEnded(List<Claim> claims) {
                     woken.add(claims);
                   }
+
+                  @Override
+                  public void cancelRequested(List<Claim> claims) {}
 
                   @Override
                   public void drain() {}

@@ -10,9 +10,6 @@ import static dev.kagzi.engine.TestEngine.stepFailed;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
-import dev.kagzi.engine.Stored;
-import dev.kagzi.engine.TestDatabase;
-import dev.kagzi.engine.TestEngine;
 import dev.kagzi.engine.TestReports;
 import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.query.RunView;
@@ -23,35 +20,13 @@ import dev.kagzi.engine.value.RecordedStep;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.StepKind;
-import dev.kagzi.engine.value.WorkerId;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A failed run is retried as a whole if its start set a policy. */
-class RunRetryTest {
-  @RegisterExtension static final TestDatabase database = new TestDatabase();
-
+class RunRetryTest extends EngineFixture {
   private static final RetryPolicy THREE = new RetryPolicy(3, 10, 1.0, 10, 0, List.of());
   private static final RetryPolicy ONE_STEP = new RetryPolicy(1, 10, 1.0, 10, 0, List.of());
-
-  private final Stored stored = new Stored(database);
-  private TestEngine engine;
-  private WorkerId worker;
-
-  @BeforeEach
-  void open(TestInfo test) {
-    engine = TestEngine.start(database.config(), test.getTestMethod().orElseThrow().getName());
-    worker = engine.register();
-  }
-
-  @AfterEach
-  void close() {
-    engine.close();
-  }
 
   @Test
   void a_run_is_retried_up_to_the_limit_of_its_policy_and_then_fails() {

@@ -8,8 +8,6 @@ import static dev.kagzi.engine.TestEngine.sleep;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kagzi.engine.Stored;
-import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
 import dev.kagzi.engine.TestReports;
 import dev.kagzi.engine.dispatch.Task;
@@ -29,7 +27,6 @@ import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.StepRef;
-import dev.kagzi.engine.value.WorkerId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -37,31 +34,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** How long runs wait for sleeps and retries. */
-class WaitTest {
-  @RegisterExtension static final TestDatabase database = new TestDatabase();
-
-  private final Stored stored = new Stored(database);
-  private TestEngine engine;
-  private WorkerId worker;
-
-  @BeforeEach
-  void open(TestInfo test) {
-    engine = TestEngine.start(database.config(), test.getTestMethod().orElseThrow().getName());
-    worker = engine.register();
-  }
-
-  @AfterEach
-  void close() {
-    engine.close();
-  }
-
+class WaitTest extends EngineFixture {
   private Task startAndClaim(@Nullable RetryPolicy policy) {
     if (policy == null) {
       engine.start();
@@ -84,14 +60,6 @@ class WaitTest {
             + "' AND step_id = '"
             + step
             + "'");
-  }
-
-  private static RecordedStep.Result result(Task task, String step) {
-    return task.steps().stream()
-        .filter(recorded -> recorded.stepKey().equals(step))
-        .findFirst()
-        .orElseThrow()
-        .result();
   }
 
   /** A simple client's claim ends however short the sleep is. */

@@ -140,10 +140,10 @@ class LimitsTest {
 
   @Test
   void limits_themselves_are_at_least_one() {
-    assertThatThrownBy(() -> new Limits(1, 0, 1, 1, 1, 1, 1, 1, 1))
+    assertThatThrownBy(() -> new Limits(1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("payloadBytesMax: 0");
-    assertThatCode(() -> new Limits(1, 1, 1, 1, 1, 1, 1, 1, 1)).doesNotThrowAnyException();
+    assertThatCode(() -> new Limits(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)).doesNotThrowAnyException();
   }
 
   private static void assertRefused(ThrowingCallable call, String... parts) {

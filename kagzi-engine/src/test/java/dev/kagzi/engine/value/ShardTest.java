@@ -39,6 +39,9 @@ class ShardTest {
           Map.entry("internal.schedule.ScheduledRunEnds.start next(Shard)", "the schedule"),
           Map.entry("internal.schedule.ScheduleFirer.wanted next(Shard)", "the schedule"),
           Map.entry(
+              "internal.transition.ChainTransitions.start derived(String)",
+              "the run that continues"),
+          Map.entry(
               "internal.transition.ChildTransitions.startChild derived(String)", "the parent"),
           Map.entry(
               "internal.transition.FailureHandlerStarts.start derived(String)", "the failed run"),
@@ -116,6 +119,10 @@ class ShardTest {
   void the_database_makes_no_ids() throws IOException {
     try (Stream<Path> files = Files.walk(Path.of("src/main"))) {
       for (Path file : files.filter(Files::isRegularFile).toList()) {
+        // Its function chooses ids in the shard of the external id: StartRequestsTest.
+        if (file.endsWith("V9__start_requests.sql")) {
+          continue;
+        }
         assertThat(Files.readString(file))
             .as("%s", file)
             .doesNotContainPattern("(?i)gen_random_uuid|uuid_generate|uuidv[47]\\(");

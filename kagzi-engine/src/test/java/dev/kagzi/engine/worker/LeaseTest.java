@@ -186,7 +186,7 @@ class LeaseTest {
                 .execute();
             assertThat(heartbeatAsync(worker, List.of(claim)))
                 .succeedsWithin(soon)
-                .isEqualTo(new HeartbeatResult(false, List.of(), List.of()));
+                .isEqualTo(new HeartbeatResult(false, List.of(), List.of(), List.of()));
             assertThat(heartbeatAsync(other, List.of())).succeedsWithin(soon);
             return true;
           });
@@ -255,7 +255,7 @@ class LeaseTest {
 
     HeartbeatResult result = heartbeat(worker, List.of(kept));
 
-    assertThat(result).isEqualTo(new HeartbeatResult(false, List.of(), List.of()));
+    assertThat(result).isEqualTo(new HeartbeatResult(false, List.of(), List.of(), List.of()));
     assertThat(stored.dueMs(listed)).isGreaterThan(FIRST_LEASE_MS);
     assertThat(stored.dueMs(dropped)).isLessThanOrEqualTo(FIRST_LEASE_MS);
   }

@@ -460,7 +460,10 @@ class WorkersTest {
     public void stop(List<Claim> claims, RunStatus status) {}
 
     @Override
-    public void childEnded(List<Claim> claims) {}
+    public void stepEnded(List<Claim> claims) {}
+
+    @Override
+    public void cancelRequested(List<Claim> claims) {}
 
     @Override
     public void drain() {

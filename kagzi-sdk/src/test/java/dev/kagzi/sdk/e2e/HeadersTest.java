@@ -19,6 +19,7 @@ import dev.kagzi.sdk.Retry;
 import dev.kagzi.sdk.RunFailedException;
 import dev.kagzi.sdk.RunHandle;
 import dev.kagzi.sdk.Schedule;
+import dev.kagzi.sdk.Signal;
 import dev.kagzi.sdk.WorkflowType;
 import dev.kagzi.sdk.e2e.RecordingProxy.Call;
 import io.grpc.ClientInterceptor;
@@ -143,6 +144,14 @@ class HeadersTest {
       assertThat(kagzi.list().stream().count()).isEqualTo(3);
       assertThat(run.cancel()).isFalse();
       assertThat(run.terminate("enough")).isFalse();
+      Signal<String> word = Signal.of("word", String.class);
+      RunHandle<String> signalled =
+          kagzi.workflow(GREET).id("signalled").signalOrStart(word, "x", "id-1", "Ada");
+      signalled.signal(word, "x", "id-1");
+      assertThat(signalled.signals()).hasSize(1);
+      assertThat(signalled.published()).isEmpty();
+      assertThatExceptionOfType(RequestRefusedException.class)
+          .isThrownBy(() -> signalled.completeCallback("payment", 1));
       kagzi.setDefaultVersion(GREET.version("2"));
 
       RunHandle<String> failed = kagzi.workflow(FAIL).retry(Retry.none()).start("Ada");

@@ -19,6 +19,7 @@ import dev.kagzi.sdk.ScheduleChange;
 import dev.kagzi.sdk.ScheduleInfo;
 import dev.kagzi.sdk.Schedules;
 import dev.kagzi.sdk.ServerUnavailableException;
+import dev.kagzi.sdk.Signal;
 import dev.kagzi.sdk.Worker;
 import dev.kagzi.sdk.WorkflowStarter;
 import dev.kagzi.sdk.WorkflowType;
@@ -67,7 +68,9 @@ class ServerAwayTest {
           "Kagzi.close",
           "Kagzi.list",
           "Kagzi.admin",
+          "Kagzi.namespace",
           "Kagzi.namespaces",
+          "Kagzi.relayOutbox",
           "Kagzi.replayer",
           "Kagzi.schedule",
           "Kagzi.schedules",
@@ -78,10 +81,15 @@ class ServerAwayTest {
           "RunHandle.result",
           "RunHandle.resultAsync",
           "RunHandle.runId",
+          "RunHandle.signalIn",
+          "RunHandle.signalInOutbox",
           "RunHandle.toString",
+          "RunHandle.watch",
           "Schedule.name",
           "Schedule.workflow",
-          "ScheduleBuilder.createOrUpdateWhenConnected");
+          "ScheduleBuilder.createOrUpdateWhenConnected",
+          "WorkflowStarter.startIn",
+          "WorkflowStarter.startInOutbox");
 
   private RealServer server;
 
@@ -203,6 +211,16 @@ class ServerAwayTest {
     calls.put("WorkflowStarter.start", () -> kagzi.workflow(GREET).start("Ada"));
     calls.put("WorkflowStarter.startAsync", () -> get(kagzi.workflow(GREET).startAsync("Ada")));
     calls.put("WorkflowStarter.startAll", () -> kagzi.workflow(GREET).startAll(List.of("a", "b")));
+    Signal<String> word = Signal.of("word", String.class);
+    calls.put(
+        "WorkflowStarter.signalOrStart",
+        () -> kagzi.workflow(GREET).id("order-42").signalOrStart(word, "x", "Ada"));
+    calls.put("RunHandle.signal", () -> run.signal(word, "x"));
+    calls.put("RunHandle.signals", run::signals);
+    calls.put("RunHandle.published", () -> run.published("progress", String.class));
+    calls.put("RunHandle.completeCallback", () -> run.completeCallback("payment", 1));
+    calls.put("RunHandle.failCallback", () -> run.failCallback("payment", "no"));
+    calls.put("RunHandle.successor", run::successor);
     calls.put("Kagzi.run", () -> kagzi.run(GREET, "order-42"));
     calls.put("Kagzi.get", () -> kagzi.get(RUN_ID));
     calls.put("Kagzi.getByWorkflowId", () -> kagzi.getByWorkflowId("order-42"));

@@ -50,6 +50,8 @@ class StepLimitTest {
         d.externalIdLengthMax(),
         d.stepKeyLengthMax(),
         MAX,
+        d.signalsPerRunMax(),
+        d.signalBytesPerRunMax(),
         d.labelsMax(),
         d.labelLengthMax(),
         d.textLengthMax());

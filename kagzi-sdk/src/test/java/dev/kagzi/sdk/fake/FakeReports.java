@@ -39,6 +39,11 @@ final class FakeReports {
       case RELEASED -> released(run, item.getReleased());
       case CHILD_STARTED -> childStarted(run, item.getChildStarted());
       case AWAITED -> awaited(run, item.getAwaited());
+      case RECEIVE, RECEIVES_STOPPED -> refused("signals: the fake server has none");
+      case VALUES_PUBLISHED -> refused("published values: the fake server has none");
+      case CALLBACK -> refused("callbacks: the fake server has none");
+      case CONTINUE_AS_NEW -> refused("continue_as_new: the fake server starts no successors");
+      case CANCEL_SEEN -> refused("cancel requests: the fake server has none");
       case WHAT_NOT_SET -> throw new IllegalArgumentException("empty item");
     };
   }

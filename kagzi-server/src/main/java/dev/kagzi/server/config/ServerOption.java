@@ -57,12 +57,24 @@ public enum ServerOption {
   PUBLIC_URL(
       new Text("URL"),
       "",
-      "Where browsers reach the dashboard through a proxy, such as https://kagzi.example.com; empty if they reach the HTTP port itself."),
+      "Where browsers reach the dashboard through a proxy, and outside systems reach callbacks, such as https://kagzi.example.com; empty if browsers reach the HTTP port itself and no workflow makes a callback."),
   HTTP_HOSTS(
       new Text("NAMES"),
       "",
       "Further names by which HTTP requests may reach the server, separated by commas. Addresses, localhost, host and public-url are always accepted."),
-  SESSION_TIMEOUT(new Time("1m", "30d"), "12h", "How long a login to the dashboard lasts."),
+  CALLBACK_KEYS(
+      new Secret(),
+      "",
+      "The key that signs the URLs of callbacks: at least 32 characters, the same on all servers. Two with a comma while it is rotated: the first signs, both are valid. Callbacks also require public-url."),
+  CALLBACK_PORT(
+      new Whole(0, 65_535),
+      "",
+      "A port of its own for callbacks, which serves nothing else; 0 picks a free one. Empty: the HTTP port serves them."),
+  TRUSTED_PROXIES(
+      new Text("ADDRESSES"),
+      "",
+      "Addresses and ranges of proxies, separated by commas, such as 10.0.0.0/8. Only from them the header X-Forwarded-For is believed, which names who sends wrong callback tokens."),
+  SESSION_TIMEOUT(new Time("1m", "1d"), "12h", "How long a login to the dashboard lasts."),
   ATTENTION_QUEUE_AGE(
       new Time("1s", "365d"),
       "1m",
@@ -246,6 +258,10 @@ public enum ServerOption {
   EXTERNAL_ID_LENGTH_MAX(new Whole(1, 500), "500", "The most characters of a run's external id."),
   STEP_KEY_LENGTH_MAX(new Whole(1, 500), "500", "The most characters of a step's key."),
   STEPS_PER_RUN_MAX(new Whole(1, 10_000_000), "100000", "The most recorded steps of one run."),
+  SIGNALS_PER_RUN_MAX(
+      new Whole(1, 1_000_000), "10000", "The most signals to one run that it has not received."),
+  SIGNAL_BYTES_PER_RUN_MAX(
+      new Bytes("1KiB", "1GiB"), "16MiB", "The most bytes of those signals, without metadata."),
   LABELS_MAX(new Whole(1, 10_000), "100", "The most entries of one map of labels or metadata."),
   LABEL_LENGTH_MAX(
       new Whole(1, 100_000), "1000", "The most characters of each key and each value of labels."),

@@ -194,6 +194,10 @@ final class Arguments {
       case STEP_KIND_UNSPECIFIED, STEP_KIND_FUNCTION -> StepKind.FUNCTION;
       case STEP_KIND_SLEEP -> StepKind.SLEEP;
       case STEP_KIND_CHILD_WORKFLOW -> StepKind.CHILD_WORKFLOW;
+      case STEP_KIND_SIGNAL ->
+          throw Refusal.invalid("kind", "SIGNAL", "another kind; report a receive instead");
+      case STEP_KIND_CALLBACK ->
+          throw Refusal.invalid("kind", "CALLBACK", "another kind; report a callback instead");
       case UNRECOGNIZED -> throw unknownEnum("kind");
     };
   }

@@ -77,8 +77,16 @@ final class AttachStream implements AttachListener, OpenCalls.OpenCall {
 
   // Dropped if the queue is full: workers also ask for results periodically.
   @Override
-  public void childEnded(List<Claim> claims) {
-    if (events.offer(ResponseMapper.childEnded(claims))) {
+  public void stepEnded(List<Claim> claims) {
+    if (events.offer(ResponseMapper.stepEnded(claims))) {
+      sender.wake();
+    }
+  }
+
+  // Dropped if the queue is full: the next heartbeat has it.
+  @Override
+  public void cancelRequested(List<Claim> claims) {
+    if (events.offer(ResponseMapper.cancelRequested(claims))) {
       sender.wake();
     }
   }

@@ -39,7 +39,10 @@ final class CompletionQueue {
     if (!fits(bytes)) {
       deferred.add(run);
     } else {
-      push(end.map(ResponseMapper::end).orElseGet(() -> ResponseMapper.noSuchRun(run)), bytes);
+      push(
+          end.map(found -> ResponseMapper.end(run, found))
+              .orElseGet(() -> ResponseMapper.noSuchRun(run)),
+          bytes);
     }
   }
 

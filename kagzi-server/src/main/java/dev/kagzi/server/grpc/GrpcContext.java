@@ -1,6 +1,7 @@
 package dev.kagzi.server.grpc;
 
 import dev.kagzi.engine.Engine;
+import dev.kagzi.server.callback.CallbackUrls;
 import dev.kagzi.server.trace.ServerTracing;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
@@ -20,4 +21,5 @@ record GrpcContext(
     ScheduledExecutorService timer,
     OpenCalls calls,
     CallMemory memory,
-    ServerTracing tracing) {}
+    ServerTracing tracing,
+    CallbackUrls callbacks) {}

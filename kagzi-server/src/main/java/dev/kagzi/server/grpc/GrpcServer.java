@@ -63,7 +63,8 @@ public final class GrpcServer implements AutoCloseable {
             threads.timer(),
             new OpenCalls(),
             memory,
-            settings.tracing());
+            settings.tracing(),
+            settings.callbacks());
     List<BindableService> services = new ArrayList<>();
     services.add(new WorkflowEndpoint(context));
     services.add(new WorkerEndpoint(context));

@@ -1,6 +1,7 @@
 package dev.kagzi.server.grpc;
 
 import dev.kagzi.engine.config.MemoryConfig;
+import dev.kagzi.server.callback.CallbackUrls;
 import dev.kagzi.server.listen.ListenConfig;
 import dev.kagzi.server.trace.ServerTracing;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -12,6 +13,7 @@ import io.micrometer.core.instrument.MeterRegistry;
  * @param version the server's version, as GetServerInfo reports it
  * @param tracing closed by the server
  * @param metrics where calls are measured
+ * @param callbacks makes the URLs that workers get
  */
 public record GrpcSettings(
     ListenConfig listen,
@@ -20,4 +22,5 @@ public record GrpcSettings(
     String version,
     MemoryConfig memory,
     ServerTracing tracing,
-    MeterRegistry metrics) {}
+    MeterRegistry metrics,
+    CallbackUrls callbacks) {}

@@ -19,11 +19,13 @@ final class HistoryStream {
   private static final long READER_SECONDS_MAX = 30;
 
   private final ServerCallStreamObserver<GetHistoryResponse> out;
+  private final WorkerSteps mapper;
   // A permit means "check again"; it does not count messages.
   private final Semaphore stateChanges = new Semaphore(0);
 
-  private HistoryStream(ServerCallStreamObserver<GetHistoryResponse> out) {
+  private HistoryStream(ServerCallStreamObserver<GetHistoryResponse> out, WorkerSteps mapper) {
     this.out = out;
+    this.mapper = mapper;
   }
 
   static void open(
@@ -31,7 +33,10 @@ final class HistoryStream {
       String namespace,
       Claim claim,
       StreamObserver<GetHistoryResponse> caller) {
-    HistoryStream stream = new HistoryStream(UnaryResponses.stream(caller));
+    HistoryStream stream =
+        new HistoryStream(
+            UnaryResponses.stream(caller),
+            new WorkerSteps(namespace, claim.runId(), context.callbacks()));
     stream.out.setOnCancelHandler(stream.stateChanges::release);
     stream.out.setOnReadyHandler(stream.stateChanges::release);
     try {
@@ -55,7 +60,7 @@ final class HistoryStream {
 
   private void sendPage(List<RecordedStep> steps) {
     GetHistoryResponse.Builder message = GetHistoryResponse.newBuilder();
-    steps.forEach(step -> message.addSteps(ResponseMapper.recordedStep(step)));
+    steps.forEach(step -> message.addSteps(mapper.step(step)));
     out.onNext(message.build());
     // Wait before the next page is read: a slow client then holds one page in memory, not two.
     awaitReady();

@@ -3,17 +3,19 @@ package dev.kagzi.server.grpc;
 import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.run.Report;
 import dev.kagzi.engine.run.ReportResult;
-import dev.kagzi.engine.run.Reports;
 import dev.kagzi.engine.value.RecordedStep;
 import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.engine.value.RunId;
 import dev.kagzi.protocol.v1.ReportItem;
 import dev.kagzi.protocol.v1.ReportRequest;
 import dev.kagzi.protocol.v1.ReportResponse;
+import dev.kagzi.server.callback.CallbackUrls;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.IntFunction;
 import java.util.function.Supplier;
 
 /**
@@ -34,7 +36,7 @@ final class ReportCall {
 
   /** Completes with a supplier that builds the response. */
   static CompletableFuture<Supplier<ReportResponse>> begin(
-      Reports reports, RetryPolicy defaults, ReportRequest request) {
+      GrpcContext context, RetryPolicy defaults, ReportRequest request) {
     int count = request.getItemsCount();
     if (count > ITEMS_MAX) {
       throw Refusal.invalid("items", count + " items", "at most " + ITEMS_MAX + " in one call");
@@ -42,6 +44,8 @@ final class ReportCall {
     if (!request.getWorkerId().isEmpty()) {
       Arguments.workerId(request.getWorkerId());
     }
+    String namespace = Arguments.namespace(request.getNamespace());
+    CallbackUrls callbacks = context.callbacks();
     List<Report> readable = new ArrayList<>(count);
     Refusal[] refused = new Refusal[count];
     Map<String, Refusal> unreadable = new HashMap<>();
@@ -51,30 +55,47 @@ final class ReportCall {
       refused[i] = unreadable.get(item.getRunId());
       if (refused[i] == null) {
         try {
-          readable.add(ReportItems.read(item, defaults));
+          readable.add(ReportItems.read(item, defaults, callbacks));
         } catch (Refusal refusal) {
           refused[i] = refusal;
           unreadable.put(item.getRunId(), refusal);
         }
       }
     }
-    return reports
-        .accept(Arguments.namespace(request.getNamespace()), readable)
-        .thenApply(results -> () -> response(refused, results));
+    List<RunId> runs = readable.stream().map(report -> report.claim().runId()).toList();
+    return context
+        .engine()
+        .reports()
+        .accept(namespace, readable)
+        .thenApply(
+            results ->
+                () ->
+                    response(
+                        refused, results, i -> new WorkerSteps(namespace, runs.get(i), callbacks)));
   }
 
-  static ReportResponse response(Refusal[] refused, List<ReportResult> results) {
+  /** {@code steps} converts the steps of the run that the result at this index is about. */
+  static ReportResponse response(
+      Refusal[] refused, List<ReportResult> results, IntFunction<WorkerSteps> steps) {
     ReportResponse.Builder response = ReportResponse.newBuilder();
     int next = 0;
     long awaitedBytes = 0;
     for (Refusal refusal : refused) {
-      ReportResult result =
-          refusal != null ? new ReportResult.Refused(refusal) : results.get(next++);
+      if (refusal != null) {
+        response.addResults(ResponseMapper.refused(refusal));
+        continue;
+      }
+      WorkerSteps mapper = steps.apply(next);
+      ReportResult result = results.get(next++);
       if (result instanceof ReportResult.AwaitedSteps awaited) {
         result = firstThatFit(awaited, AWAITED_BYTES_MAX - awaitedBytes);
         awaitedBytes += bytes(((ReportResult.AwaitedSteps) result).steps());
+      } else if (result instanceof ReportResult.Received received) {
+        // A signal that does not fit is recorded. The worker waits for it and asks again.
+        result = awaitedBytes < AWAITED_BYTES_MAX ? result : new ReportResult.Receiving(null, true);
+        awaitedBytes += received.step().bytes();
       }
-      response.addResults(ResponseMapper.reportResult(result));
+      response.addResults(ResponseMapper.reportResult(result, mapper));
     }
     return response.build();
   }

@@ -5,15 +5,18 @@ import dev.kagzi.engine.run.Report;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.PublishedValue;
 import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.protocol.v1.ReportItem;
+import dev.kagzi.server.callback.CallbackUrls;
 import org.jspecify.annotations.Nullable;
 
 final class ReportItems {
   private ReportItems() {}
 
   /** Fields that retry policies leave out take their values from {@code defaults}. */
-  static Report read(ReportItem item, RetryPolicy defaults) {
+  static Report read(ReportItem item, RetryPolicy defaults, CallbackUrls callbacks) {
     Claim claim = Arguments.claim(item.getRunId(), item.getEpoch());
     return switch (item.getWhatCase()) {
       case STEP_STARTED -> stepStarted(claim, item.getStepStarted(), defaults);
@@ -30,6 +33,13 @@ final class ReportItems {
       case RELEASED -> released(claim, item.getReleased());
       case CHILD_STARTED -> childStarted(claim, item.getChildStarted(), defaults);
       case AWAITED -> awaited(claim, item.getAwaited());
+      case RECEIVE -> receive(claim, item.getReceive());
+      case RECEIVES_STOPPED ->
+          new Report.ReceivesStopped(claim, item.getReceivesStopped().getScopesList());
+      case VALUES_PUBLISHED -> published(claim, item.getValuesPublished());
+      case CALLBACK -> callback(claim, item.getCallback(), callbacks);
+      case CONTINUE_AS_NEW -> continueAsNew(claim, item.getContinueAsNew());
+      case CANCEL_SEEN -> cancelSeen(claim, item.getCancelSeen());
       case WHAT_NOT_SET ->
           throw Refusal.invalid(
               "what", "nothing that this server knows", "one thing that happened");
@@ -117,6 +127,55 @@ final class ReportItems {
             ? Long.valueOf(Arguments.notNegative("duration_ms", awaited.getDurationMs()))
             : null,
         awaited.getKeepClaim());
+  }
+
+  private static Report published(Claim claim, ReportItem.ValuesPublished published) {
+    return new Report.ValuesPublished(
+        claim,
+        published.getValuesList().stream()
+            .map(
+                value ->
+                    new PublishedValue(
+                        value.getName(),
+                        value.getScope(),
+                        value.getSequence(),
+                        value.getOrder(),
+                        Arguments.payload(value.getValue())))
+            .toList());
+  }
+
+  private static Report receive(Claim claim, ReportItem.ReceiveStarted receive) {
+    return new Report.Receive(
+        claim,
+        receive.getStepKey(),
+        receive.getSignalName(),
+        receive.hasTimeoutMs()
+            ? Long.valueOf(Arguments.notNegative("timeout_ms", receive.getTimeoutMs()))
+            : null,
+        receive.getKeepClaim());
+  }
+
+  private static Report callback(
+      Claim claim, ReportItem.CallbackStarted callback, CallbackUrls callbacks) {
+    return new Report.StepDone(
+        claim, callback.getStepKey(), 1, StepKind.CALLBACK, null, callbacks.stored(), 0, "");
+  }
+
+  private static Report continueAsNew(Claim claim, ReportItem.ContinueAsNew next) {
+    return new Report.ContinueAsNew(
+        claim,
+        Arguments.payload(next.getInput()),
+        next.hasVersion() ? next.getVersion() : null,
+        next.getOpenSteps());
+  }
+
+  private static Report cancelSeen(Claim claim, ReportItem.CancelSeen seen) {
+    return new Report.CancelSeen(
+        claim,
+        seen.getStepKey(),
+        seen.getKind() == dev.kagzi.protocol.v1.StepKind.STEP_KIND_SIGNAL
+            ? StepKind.SIGNAL
+            : Arguments.stepKind(seen.getKind()));
   }
 
   private static Report released(Claim claim, ReportItem.Released released) {

@@ -17,6 +17,7 @@ import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Origin;
 import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.RecordedStep;
+import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.StepKind;
@@ -39,6 +40,7 @@ import dev.kagzi.protocol.v1.WorkflowEnd;
 import dev.kagzi.protocol.v1.WorkflowOrigin;
 import dev.kagzi.protocol.v1.WorkflowStatus;
 import dev.kagzi.protocol.v1.WorkflowTypeConcurrency;
+import dev.kagzi.server.callback.CallbackUrls;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
@@ -109,6 +111,8 @@ final class ResponseMapper {
       case FUNCTION -> dev.kagzi.protocol.v1.StepKind.STEP_KIND_FUNCTION;
       case SLEEP -> dev.kagzi.protocol.v1.StepKind.STEP_KIND_SLEEP;
       case CHILD_WORKFLOW -> dev.kagzi.protocol.v1.StepKind.STEP_KIND_CHILD_WORKFLOW;
+      case SIGNAL -> dev.kagzi.protocol.v1.StepKind.STEP_KIND_SIGNAL;
+      case CALLBACK -> dev.kagzi.protocol.v1.StepKind.STEP_KIND_CALLBACK;
     };
   }
 
@@ -151,9 +155,11 @@ final class ResponseMapper {
         .build();
   }
 
-  static PollTasksResponse tasks(List<Task> tasks) {
+  static PollTasksResponse tasks(String namespace, List<Task> tasks, CallbackUrls callbacks) {
     PollTasksResponse.Builder message = PollTasksResponse.newBuilder();
-    tasks.forEach(task -> message.addTasks(task(task)));
+    for (Task task : tasks) {
+      message.addTasks(task(task, new WorkerSteps(namespace, task.claim().runId(), callbacks)));
+    }
     return message.build();
   }
 
@@ -173,7 +179,7 @@ final class ResponseMapper {
     return message.build();
   }
 
-  private static dev.kagzi.protocol.v1.Task task(Task task) {
+  private static dev.kagzi.protocol.v1.Task task(Task task, WorkerSteps steps) {
     dev.kagzi.protocol.v1.Task.Builder message =
         dev.kagzi.protocol.v1.Task.newBuilder()
             .setRunId(task.claim().runId().toString())
@@ -185,11 +191,12 @@ final class ResponseMapper {
             .setExternalId(task.externalId())
             .setCreatedAt(timestamp(task.createdAt()))
             .setClaimedAt(timestamp(task.claimedAt()))
+            .setCancelRequested(task.cancel() == Task.Cancel.CLEAN_UP)
             .setStepTimeoutMs(task.stepTimeoutMs())
             .putAllHeaders(task.headers());
     set(task.deadlineInMs(), message::setDeadlineInMs);
     set(task.input(), ResponseMapper::payload, message::setInput);
-    task.steps().forEach(step -> message.addSteps(recordedStep(step)));
+    task.steps().forEach(step -> message.addSteps(steps.step(step)));
     return message.build();
   }
 
@@ -210,6 +217,7 @@ final class ResponseMapper {
                   .setDelayMs(delayMs));
       case RecordedStep.Result.Sleeping(long remainingMs) -> message.setSleepsMs(remainingMs);
       case RecordedStep.Result.Open() -> message.setOpen(true);
+      case RecordedStep.Result.TimedOut() -> message.setTimedOut(true);
     }
     setText(step.child(), message::setChildRunId);
     setText(step.inputHash(), message::setInputHash);
@@ -223,7 +231,7 @@ final class ResponseMapper {
     return message.build();
   }
 
-  static dev.kagzi.protocol.v1.ReportResult reportResult(ReportResult result) {
+  static dev.kagzi.protocol.v1.ReportResult reportResult(ReportResult result, WorkerSteps of) {
     dev.kagzi.protocol.v1.ReportResult.Builder message =
         dev.kagzi.protocol.v1.ReportResult.newBuilder();
     switch (result) {
@@ -236,10 +244,10 @@ final class ResponseMapper {
               .setChildRunId(child.toString());
       case ReportResult.AwaitedSteps(List<RecordedStep> steps, boolean claimKept) -> {
         message.getAwaitedBuilder().setClaimKept(claimKept);
-        steps.forEach(step -> message.getAwaitedBuilder().addSteps(recordedStep(step)));
+        steps.forEach(step -> message.getAwaitedBuilder().addSteps(of.step(step)));
       }
       case ReportResult.AlreadyRecorded(RecordedStep step) ->
-          message.setAlreadyRecorded(recordedStep(step));
+          message.setAlreadyRecorded(of.step(step));
       case ReportResult.RetryScheduled(
               int nextAttempt,
               long delayMs,
@@ -253,6 +261,18 @@ final class ResponseMapper {
       case ReportResult.FinalFailure() -> message.getFinalFailureBuilder();
       case ReportResult.Sleeping(long remainingMs, boolean claimKept) ->
           message.getSleepingBuilder().setRemainingMs(remainingMs).setClaimKept(claimKept);
+      case ReportResult.Receiving(Long remainingMs, boolean claimKept) -> {
+        message.getReceivingBuilder().setClaimKept(claimKept);
+        if (remainingMs != null) {
+          message.getReceivingBuilder().setRemainingMs(remainingMs);
+        }
+      }
+      case ReportResult.Received(RecordedStep step) -> message.setReceived(recordedStep(step));
+      case ReportResult.Continued(RunId successor) ->
+          message
+              .getAcceptedBuilder()
+              .setStatus(status(RunStatus.COMPLETED))
+              .setContinuedTo(successor.toString());
       case ReportResult.ClaimLost(RunStatus status) ->
           message.getClaimLostBuilder().setStatus(status(status));
       case ReportResult.Refused(var refusal) -> message.setRefused(GrpcErrors.detail(refusal));
@@ -260,9 +280,19 @@ final class ResponseMapper {
     return message.build();
   }
 
-  static WorkflowEnd end(RunEnd end) {
+  static dev.kagzi.protocol.v1.ReportResult refused(Refusal refusal) {
+    return dev.kagzi.protocol.v1.ReportResult.newBuilder()
+        .setRefused(GrpcErrors.detail(refusal))
+        .build();
+  }
+
+  /** The end of a watched run, which is that of the last run of its chain. */
+  static WorkflowEnd end(RunId watched, RunEnd end) {
     WorkflowEnd.Builder message =
-        WorkflowEnd.newBuilder().setRunId(end.runId().toString()).setStatus(status(end.status()));
+        WorkflowEnd.newBuilder().setRunId(watched.toString()).setStatus(status(end.status()));
+    if (!end.runId().equals(watched)) {
+      message.setLastRunId(end.runId().toString());
+    }
     set(end.output(), ResponseMapper::payload, message::setOutput);
     set(end.failure(), ResponseMapper::error, message::setError);
     return message.build();
@@ -284,10 +314,16 @@ final class ResponseMapper {
     return AttachResponse.newBuilder().setStop(stop).build();
   }
 
-  static AttachResponse childEnded(List<Claim> claims) {
+  static AttachResponse stepEnded(List<Claim> claims) {
     AttachResponse.Wake.Builder wake = AttachResponse.Wake.newBuilder();
     claims.forEach(claim -> wake.addClaims(claim(claim)));
     return AttachResponse.newBuilder().setWake(wake).build();
+  }
+
+  static AttachResponse cancelRequested(List<Claim> claims) {
+    AttachResponse.CancelRequested.Builder event = AttachResponse.CancelRequested.newBuilder();
+    claims.forEach(claim -> event.addClaims(claim(claim)));
+    return AttachResponse.newBuilder().setCancelRequested(event).build();
   }
 
   static AttachResponse drain() {
@@ -320,6 +356,7 @@ final class ResponseMapper {
     set(run.finishedAt(), ResponseMapper::timestamp, message::setFinishedAt);
     set(run.wakeUpAt(), ResponseMapper::timestamp, message::setWakeUpAt);
     set(run.deadlineAt(), ResponseMapper::timestamp, message::setDeadlineAt);
+    set(run.cancelRequestedAt(), ResponseMapper::timestamp, message::setCancelRequestedAt);
     setText(run.workerId(), message::setWorkerId);
     setText(run.parentRunId(), message::setParentRunId);
     setText(run.parentStepId(), message::setParentStepId);
@@ -346,6 +383,10 @@ final class ResponseMapper {
     setText(setup.retryOf(), message::setRetryOf);
     set(setup.fireAt(), ResponseMapper::timestamp, message::setFireAt);
     message.setDetached(setup.detached()).putAllHeaders(setup.headers());
+    message.setBufferedSignals(setup.bufferedSignals());
+    setText(setup.chain().continuedTo(), message::setContinuedTo);
+    setText(setup.chain().continuedFrom(), message::setContinuedFrom);
+    setText(setup.chain().first(), message::setFirstRunId);
     set(setup.retryPolicy(), ResponseMapper::retryPolicy, message::setRetryPolicy);
   }
 

@@ -75,6 +75,17 @@ final class StartRequests {
     return read(request, Arguments.namespace(""), defaults);
   }
 
+  /** Reads the start of a call that sends a signal or starts a run. */
+  static StartRequest readWithSignal(StartWorkflowRequest request, RetryPolicy defaults) {
+    if (request.getIdConflictPolicyValue() != 0) {
+      throw Refusal.invalid(
+          "start.id_conflict_policy",
+          request.getIdConflictPolicy(),
+          "none: the signal goes to the open run, if there is one");
+    }
+    return read(request, "", defaults);
+  }
+
   static @Nullable Long timeMs(String field, long millis) {
     return millis == 0 ? null : Long.valueOf(Arguments.notNegative(field, millis));
   }

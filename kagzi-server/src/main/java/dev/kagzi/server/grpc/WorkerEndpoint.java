@@ -99,6 +99,9 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
         HeartbeatResponse.newBuilder().setAccepted(true).setShouldDrain(result.shouldDrain());
     result.lost().forEach(claim -> message.addLost(ResponseMapper.claim(claim)));
     result.cancelled().forEach(claim -> message.addCancelled(ResponseMapper.claim(claim)));
+    result
+        .cancelRequested()
+        .forEach(claim -> message.addCancelRequested(ResponseMapper.claim(claim)));
     return message.build();
   }
 
@@ -144,7 +147,8 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
         tasks -> {
           connection.add(Arguments.workerId(request.getWorkerId()));
           context.tracing().dispatched(tasks);
-          return ResponseMapper.tasks(tasks);
+          return ResponseMapper.tasks(
+              Arguments.namespace(request.getNamespace()), tasks, context.callbacks());
         },
         tasks -> giveBack(request.getNamespace(), tasks));
   }
@@ -163,7 +167,8 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
           new PollRequest.Wanted(
               type.getWorkflowType(),
               type.getVersion(),
-              (int) Arguments.notNegative("types.max_tasks", type.getMaxTasks())));
+              (int) Arguments.notNegative("types.max_tasks", type.getMaxTasks()),
+              type.getCleanUpMs()));
     }
     return new PollRequest(
         queue(request.getNamespace(), request.getTaskQueue()),
@@ -182,7 +187,7 @@ final class WorkerEndpoint extends WorkerServiceImplBase {
     UnaryResponses.answer(
         caller,
         UnaryResponses.writer(request.getItemsCount(), context.senders()),
-        () -> ReportCall.begin(reports, retryDefaults, request),
+        () -> ReportCall.begin(context, retryDefaults, request),
         Supplier::get);
   }
 

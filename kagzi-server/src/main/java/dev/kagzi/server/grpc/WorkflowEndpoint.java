@@ -3,26 +3,42 @@ package dev.kagzi.server.grpc;
 import dev.kagzi.engine.query.Queries;
 import dev.kagzi.engine.query.RunFilter;
 import dev.kagzi.engine.retry.RetryPolicy;
+import dev.kagzi.engine.run.CancelResult;
 import dev.kagzi.engine.run.Runs;
+import dev.kagzi.engine.run.SignalRequest;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.run.StartResult;
+import dev.kagzi.engine.value.CallbackAnswer;
+import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.protocol.v1.AnswerCallbackRequest;
+import dev.kagzi.protocol.v1.AnswerCallbackResponse;
 import dev.kagzi.protocol.v1.AwaitWorkflowRequest;
 import dev.kagzi.protocol.v1.AwaitWorkflowResponse;
 import dev.kagzi.protocol.v1.CancelWorkflowRequest;
 import dev.kagzi.protocol.v1.CancelWorkflowResponse;
 import dev.kagzi.protocol.v1.ExplainWorkflowRequest;
 import dev.kagzi.protocol.v1.ExplainWorkflowResponse;
+import dev.kagzi.protocol.v1.GetPublishedRequest;
+import dev.kagzi.protocol.v1.GetPublishedResponse;
 import dev.kagzi.protocol.v1.GetWorkflowByExternalIdRequest;
 import dev.kagzi.protocol.v1.GetWorkflowByExternalIdResponse;
 import dev.kagzi.protocol.v1.GetWorkflowRequest;
 import dev.kagzi.protocol.v1.GetWorkflowResponse;
+import dev.kagzi.protocol.v1.ListSignalsRequest;
+import dev.kagzi.protocol.v1.ListSignalsResponse;
 import dev.kagzi.protocol.v1.ListWorkflowsRequest;
 import dev.kagzi.protocol.v1.ListWorkflowsResponse;
+import dev.kagzi.protocol.v1.Payload;
 import dev.kagzi.protocol.v1.ResumeWorkflowRequest;
 import dev.kagzi.protocol.v1.ResumeWorkflowResponse;
 import dev.kagzi.protocol.v1.RetryWorkflowRequest;
 import dev.kagzi.protocol.v1.RetryWorkflowResponse;
+import dev.kagzi.protocol.v1.SignalOrStartWorkflowRequest;
+import dev.kagzi.protocol.v1.SignalOrStartWorkflowResponse;
+import dev.kagzi.protocol.v1.SignalWorkflowRequest;
+import dev.kagzi.protocol.v1.SignalWorkflowResponse;
 import dev.kagzi.protocol.v1.StartWorkflowRequest;
 import dev.kagzi.protocol.v1.StartWorkflowResponse;
 import dev.kagzi.protocol.v1.StartWorkflowsRequest;
@@ -34,6 +50,7 @@ import dev.kagzi.protocol.v1.WatchWorkflowsResponse;
 import dev.kagzi.protocol.v1.WorkflowServiceGrpc.WorkflowServiceImplBase;
 import dev.kagzi.protocol.v1.WorkflowStatus;
 import io.grpc.stub.StreamObserver;
+import java.time.Instant;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -175,11 +192,19 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
         () ->
             runs.cancel(
                 Arguments.namespace(request.getNamespace()), Arguments.runId(request.getRunId())),
-        result ->
-            CancelWorkflowResponse.newBuilder()
-                .setCancelled(result.cancelled())
-                .setStatus(ResponseMapper.status(result.status()))
-                .build());
+        WorkflowEndpoint::cancelled);
+  }
+
+  private static CancelWorkflowResponse cancelled(CancelResult result) {
+    CancelWorkflowResponse.Builder message =
+        CancelWorkflowResponse.newBuilder()
+            .setCancelled(result.cancelled())
+            .setStatus(ResponseMapper.status(result.status()));
+    Instant until = result.cleanUpUntil();
+    if (until != null) {
+      message.setCleanUpUntil(ResponseMapper.timestamp(until));
+    }
+    return message.build();
   }
 
   @Override
@@ -197,6 +222,100 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
                 .setTerminated(result.cancelled())
                 .setStatus(ResponseMapper.status(result.status()))
                 .build());
+  }
+
+  @Override
+  public void signalWorkflow(
+      SignalWorkflowRequest request, StreamObserver<SignalWorkflowResponse> caller) {
+    SignalRequest signal = signal(request.getName(), request.getPayload(), request.getSignalId());
+    UnaryResponses.answer(
+        caller,
+        () ->
+            runs.signal(
+                Arguments.namespace(request.getNamespace()),
+                Arguments.runId(request.getRunId()),
+                signal),
+        stored -> SignalWorkflowResponse.newBuilder().setSignalId(signal.signalId()).build());
+  }
+
+  /** A call without an id gets a new one, so that a repetition is another signal. */
+  private static SignalRequest signal(String name, Payload payload, String id) {
+    return new SignalRequest(
+        name, Arguments.payload(payload), id.isEmpty() ? RunId.next().toString() : id);
+  }
+
+  @Override
+  public void signalOrStartWorkflow(
+      SignalOrStartWorkflowRequest request, StreamObserver<SignalOrStartWorkflowResponse> caller) {
+    SignalRequest signal = signal(request.getName(), request.getPayload(), request.getSignalId());
+    UnaryResponses.answer(
+        caller,
+        () ->
+            runs.signalOrStart(
+                StartRequests.readWithSignal(request.getStart(), retryDefaults), signal),
+        result ->
+            SignalOrStartWorkflowResponse.newBuilder()
+                .setRunId(result.runId().toString())
+                .setStarted(result.started())
+                .setSignalId(signal.signalId())
+                .build());
+  }
+
+  @Override
+  public void listSignals(ListSignalsRequest request, StreamObserver<ListSignalsResponse> caller) {
+    blocking.answer(
+        caller,
+        () ->
+            queries.signals(
+                Arguments.namespace(request.getNamespace()),
+                Arguments.runId(request.getRunId()),
+                request.getBuffered(),
+                Arguments.page(request.getPage())),
+        page ->
+            ListSignalsResponse.newBuilder()
+                .setPage(ResponseMapper.page(page))
+                .addAllSignals(ResponseMapper.items(page, SignalMapper::signal))
+                .build());
+  }
+
+  @Override
+  public void getPublished(
+      GetPublishedRequest request, StreamObserver<GetPublishedResponse> caller) {
+    PublishedCall.open(context, request, caller);
+  }
+
+  @Override
+  public void answerCallback(
+      AnswerCallbackRequest request, StreamObserver<AnswerCallbackResponse> caller) {
+    UnaryResponses.answer(
+        caller,
+        () -> {
+          String namespace = Arguments.namespace(request.getNamespace());
+          RunId run = Arguments.runId(request.getRunId());
+          CallbackAnswer answer = callbackAnswer(request);
+          return requireCallback(namespace, run, request.getStepKey())
+              .thenCompose(
+                  made -> runs.answerCallback(namespace, run, request.getStepKey(), answer));
+        },
+        result -> AnswerCallbackResponse.newBuilder().setFailed(result.failed()).build());
+  }
+
+  private CompletableFuture<Boolean> requireCallback(String namespace, RunId run, String stepKey) {
+    return blocking.call(
+        () -> {
+          queries.requireCallback(namespace, run, stepKey);
+          return true;
+        });
+  }
+
+  private static CallbackAnswer callbackAnswer(AnswerCallbackRequest request) {
+    return switch (request.getAnswerCase()) {
+      case PAYLOAD -> new CallbackAnswer.Completed(Arguments.payload(request.getPayload()));
+      case FAILURE ->
+          new CallbackAnswer.Failed(
+              request.getFailure().getMessage(), request.getFailure().getType());
+      case ANSWER_NOT_SET -> throw Refusal.invalid("answer", "none", "payload or failure");
+    };
   }
 
   @Override
@@ -241,12 +360,11 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
       AwaitWorkflowRequest request, StreamObserver<AwaitWorkflowResponse> caller) {
     try {
       long waitMs = Arguments.notNegative("wait_ms", request.getWaitMs());
-      AwaitCall.open(
-          context,
-          Arguments.namespace(request.getNamespace()),
-          Arguments.runId(request.getRunId()),
-          waitMs == 0 ? AWAIT_MS_MAX : Math.min(waitMs, AWAIT_MS_MAX),
-          caller);
+      new AwaitCall(
+              context,
+              Arguments.namespace(request.getNamespace()),
+              Arguments.runId(request.getRunId()))
+          .open(waitMs == 0 ? AWAIT_MS_MAX : Math.min(waitMs, AWAIT_MS_MAX), caller);
     } catch (RuntimeException e) {
       caller.onError(GrpcErrors.of(e));
     }

@@ -1,6 +1,7 @@
 package dev.kagzi.server.http;
 
 import dev.kagzi.engine.Engine;
+import dev.kagzi.server.callback.CallbackConfig;
 import dev.kagzi.server.listen.ListenConfig;
 import dev.kagzi.server.listen.Tls;
 import dev.kagzi.server.metrics.ServerMetrics;
@@ -10,6 +11,7 @@ import dev.kagzi.server.web.WebGuard;
 import io.javalin.Javalin;
 import io.javalin.config.JavalinConfig;
 import io.javalin.http.Context;
+import io.javalin.http.Handler;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.eclipse.jetty.server.HttpConfiguration;
@@ -27,10 +29,13 @@ public final class HttpApi implements AutoCloseable {
   private static final long REQUEST_BYTES_MAX = 8L << 20;
 
   private final @Nullable Javalin server;
+  private final @Nullable Javalin callbackServer;
   private final @Nullable Dashboard dashboard;
 
-  private HttpApi(@Nullable Javalin server, @Nullable Dashboard dashboard) {
+  private HttpApi(
+      @Nullable Javalin server, @Nullable Javalin callbackServer, @Nullable Dashboard dashboard) {
     this.server = server;
+    this.callbackServer = callbackServer;
     this.dashboard = dashboard;
   }
 
@@ -41,45 +46,100 @@ public final class HttpApi implements AutoCloseable {
    * @param notReadyReason returns why the server is not ready, or empty; may block
    * @param metrics measures the requests, and is served if metrics are on
    * @param engine returns the engine; throws a Refusal while the server starts
+   * @param payloadBytesMax the most bytes that answer a callback
    */
   public record Sources(
       String version,
       Supplier<Optional<String>> notReadyReason,
       ServerMetrics metrics,
-      Supplier<Engine> engine) {}
+      Supplier<Engine> engine,
+      int payloadBytesMax) {}
 
-  /** Opens the port, unless the configuration has none. */
-  public static HttpApi start(ListenConfig listen, DashboardConfig web, Sources sources) {
+  /** Opens the ports that the configuration has. */
+  public static HttpApi start(
+      ListenConfig listen, DashboardConfig web, CallbackConfig callbacks, Sources sources) {
+    CallbackRoutes routes =
+        new CallbackRoutes(callbacks, sources.payloadBytesMax(), sources.engine());
+    HttpMetrics requests = new HttpMetrics(sources.metrics().registry());
+    Javalin callbackServer =
+        callbacks.port() == ListenConfig.NONE
+            ? null
+            : startCallbacks(listen, callbacks, routes, requests);
     if (listen.httpPort() == ListenConfig.NONE) {
-      return new HttpApi(null, null);
+      return new HttpApi(null, callbackServer, null);
     }
     Dashboard dashboard =
         web.enabled() ? new Dashboard(listen, web, sources.version(), sources.engine()) : null;
     Javalin server =
         Javalin.create(
             config -> {
-              configure(config, listen);
-              config.routes.before(new WebGuard(listen, web));
-              config.routes.before(new HttpGuard(listen, dashboard));
+              configure(config, listen, listen.httpPort());
+              config.routes.before(unlessCallback(new WebGuard(listen, web)));
+              config.routes.before(unlessCallback(new HttpGuard(listen, dashboard)));
+              config.requestLogger.http((context, ms) -> requests.answered(context, ms));
+              if (callbackServer == null) {
+                routes.register(config.routes);
+              }
               register(config, listen, sources, dashboard);
             });
-    server.start(listen.host(), listen.httpPort());
-    return new HttpApi(server, dashboard);
+    try {
+      server.start(listen.host(), listen.httpPort());
+    } catch (RuntimeException e) {
+      if (callbackServer != null) {
+        callbackServer.stop();
+      }
+      throw e;
+    }
+    return new HttpApi(server, callbackServer, dashboard);
   }
 
-  private static void configure(JavalinConfig config, ListenConfig listen) {
+  /** A server whose only pages are callbacks, so that the public can reach nothing else. */
+  private static Javalin startCallbacks(
+      ListenConfig listen, CallbackConfig callbacks, CallbackRoutes routes, HttpMetrics requests) {
+    Javalin server =
+        Javalin.create(
+            config -> {
+              configure(config, listen, callbacks.port());
+              config.requestLogger.http((context, ms) -> requests.answered(context, ms));
+              routes.register(config.routes);
+            });
+    try {
+      return server.start(listen.host(), callbacks.port());
+    } catch (RuntimeException e) {
+      throw new CallbackPortException(e);
+    }
+  }
+
+  // Outside systems have neither a token nor a certificate, and proxies may change the host. The
+  // token in the path is what lets them in.
+  private static Handler unlessCallback(Handler guard) {
+    return context -> {
+      if (!CallbackRoutes.isCallback(context)) {
+        guard.handle(context);
+      }
+    };
+  }
+
+  /** The port for callbacks could not be opened. */
+  public static final class CallbackPortException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    CallbackPortException(RuntimeException cause) {
+      super(cause);
+    }
+  }
+
+  private static void configure(JavalinConfig config, ListenConfig listen, int port) {
     config.startup.showJavalinBanner = false;
     config.startup.startupWatcherEnabled = false;
     config.concurrency.useVirtualThreads = true;
     config.http.maxRequestSize = REQUEST_BYTES_MAX;
     config.jetty.modifyHttpConfiguration(http -> http.setSendServerVersion(false));
-    listen.tls().ifPresent(tls -> secure(config, listen, tls));
+    listen.tls().ifPresent(tls -> secure(config, listen.host(), port, tls));
   }
 
   private static void register(
       JavalinConfig config, ListenConfig listen, Sources sources, @Nullable Dashboard dashboard) {
-    HttpMetrics requests = new HttpMetrics(sources.metrics().registry());
-    config.requestLogger.http((context, ms) -> requests.answered(context, ms));
     config.routes.get("/healthz", context -> text(context, "alive"));
     config.routes.get("/readyz", context -> ready(context, sources.notReadyReason().get()));
     config.routes.get("/metrics", context -> metrics(context, sources.metrics().text()));
@@ -91,12 +151,12 @@ public final class HttpApi implements AutoCloseable {
     }
   }
 
-  private static void secure(JavalinConfig config, ListenConfig listen, Tls tls) {
+  private static void secure(JavalinConfig config, String host, int port, Tls tls) {
     config.jetty.addConnector(
         (server, http) -> {
           ServerConnector connector = connector(server, http, tls);
-          connector.setHost(listen.host());
-          connector.setPort(listen.httpPort());
+          connector.setHost(host);
+          connector.setPort(port);
           return connector;
         });
   }
@@ -156,8 +216,16 @@ public final class HttpApi implements AutoCloseable {
     return server == null ? ListenConfig.NONE : server.port();
   }
 
+  /** Returns the port that serves callbacks: one of its own, or the HTTP port. */
+  public int callbackPort() {
+    return callbackServer == null ? port() : callbackServer.port();
+  }
+
   @Override
   public void close() {
+    if (callbackServer != null) {
+      callbackServer.stop();
+    }
     if (dashboard != null) {
       dashboard.close();
     }

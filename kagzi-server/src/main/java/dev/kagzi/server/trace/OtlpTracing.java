@@ -145,7 +145,7 @@ final class OtlpTracing implements ServerTracing {
 
   /** The first claim has waited since the start. When a later one was due is not known here. */
   private static Instant dueAt(Task task, Instant now) {
-    return task.claim().epoch() == 1 && task.createdAt().isBefore(now) ? task.createdAt() : now;
+    return task.claim().isFirst() && task.createdAt().isBefore(now) ? task.createdAt() : now;
   }
 
   private SpanBuilder builder(String name, String type, Context parent) {

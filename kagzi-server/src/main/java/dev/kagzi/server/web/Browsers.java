@@ -1,5 +1,7 @@
 package dev.kagzi.server.web;
 
+import dev.kagzi.engine.request.EndedLogins;
+import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.server.listen.ListenConfig;
 import dev.kagzi.server.web.page.Flash;
 import dev.kagzi.server.web.page.PageRequest;
@@ -8,22 +10,36 @@ import io.javalin.http.Cookie;
 import io.javalin.http.SameSite;
 import java.nio.charset.StandardCharsets;
 import java.time.InstantSource;
+import java.util.Arrays;
 import java.util.Base64;
+import java.util.Comparator;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /** The cookies of browsers: their session, and the message that their next page shows. */
 final class Browsers {
   private static final String SESSION = "kagzi.session";
   private static final String FLASH_COOKIE = "kagzi-flash";
   private static final int FLASH_SECONDS = 60;
-  private static final int FLASH_MAX = 2_000;
+  // Four bytes each at most, and a third more in the cookie: browsers refuse more than 4,096 bytes.
+  private static final int FLASH_MAX = 700;
 
   private final Sessions sessions;
+  private final Supplier<EndedLogins> ended;
+  private final HangGuard hangs;
   private final boolean hasToken;
   private final boolean isSecure;
   private final String version;
 
-  Browsers(ListenConfig listen, DashboardConfig config, String version, InstantSource clock) {
+  Browsers(
+      ListenConfig listen,
+      DashboardConfig config,
+      String version,
+      Supplier<EndedLogins> ended,
+      HangGuard hangs,
+      InstantSource clock) {
+    this.ended = ended;
+    this.hangs = hangs;
     this.sessions = new Sessions(listen.token().orElse(null), config.sessionTimeout(), clock);
     this.hasToken = listen.token().isPresent();
     this.isSecure = listen.tls().isPresent() || config.isPublishedByTls();
@@ -34,16 +50,40 @@ final class Browsers {
     return sessions;
   }
 
-  /** Returns whether the browser may see pages. */
+  /** Returns whether the browser may see pages. Reads the database and blocks. */
   boolean isLoggedIn(Context context) {
-    return !hasToken || find(context).filter(Sessions.Session::isLoggedIn).isPresent();
+    return !hasToken
+        || find(context).filter(session -> session.isLoggedIn() && !isEnded(session)).isPresent();
+  }
+
+  private boolean isEnded(Sessions.Session session) {
+    return hangs.call(() -> ended.get().contains(session.login()));
+  }
+
+  /** Returns whether a page may stay live. Reads the database and blocks. */
+  boolean isOpen(Sessions.Session session) {
+    try {
+      return !sessions.hasExpired(session) && !(hasToken && isEnded(session));
+    } catch (Refusal databaseAway) {
+      // Without the database there is nothing to send; the next answer decides.
+      return true;
+    }
   }
 
   Optional<Sessions.Session> find(Context context) {
     Sessions.Session known = context.attribute(SESSION);
-    return known != null
-        ? Optional.of(known)
-        : sessions.find(context.cookie(sessions.cookieName()));
+    return known != null ? Optional.of(known) : sent(context);
+  }
+
+  // Another server on this host can set a cookie of this name, which must not hide a login.
+  private Optional<Sessions.Session> sent(Context context) {
+    jakarta.servlet.http.Cookie[] cookies = context.req().getCookies();
+    return cookies == null
+        ? Optional.empty()
+        : Arrays.stream(cookies)
+            .filter(cookie -> cookie.getName().equals(sessions.cookieName()))
+            .flatMap(cookie -> sessions.find(cookie.getValue()).stream())
+            .max(Comparator.comparing(Sessions.Session::isLoggedIn));
   }
 
   /** Returns the browser's session, or gives it one that permits nothing. */
@@ -60,8 +100,19 @@ final class Browsers {
     return session;
   }
 
-  void end(Context context) {
-    find(context).ifPresent(sessions::end);
+  /** Ends the login of the browser's session on all servers. Writes to the database and blocks. */
+  void endLogin(Context context) {
+    find(context)
+        .filter(Sessions.Session::isLoggedIn)
+        .ifPresent(session -> hangs.change(() -> end(session)));
+  }
+
+  private Sessions.Session end(Sessions.Session session) {
+    ended.get().add(session.login());
+    return session;
+  }
+
+  void deleteCookie(Context context) {
     set(context, sessions.cookieName(), "", 0);
   }
 
@@ -70,7 +121,9 @@ final class Browsers {
       return;
     }
     String text = flash.text();
-    String kept = text.length() > FLASH_MAX ? text.substring(0, FLASH_MAX) + "…" : text;
+    int end =
+        text.offsetByCodePoints(0, Math.min(FLASH_MAX, text.codePointCount(0, text.length())));
+    String kept = end < text.length() ? text.substring(0, end) + "…" : text;
     byte[] bytes = ((flash.isError() ? "-" : "+") + kept).getBytes(StandardCharsets.UTF_8);
     String value = Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
     set(context, FLASH_COOKIE, value, FLASH_SECONDS);
@@ -92,9 +145,18 @@ final class Browsers {
 
   /** Returns the browser behind a request for a page. */
   PageRequest.Viewer viewer(Context context) {
+    return viewer(context, takeFlash(context));
+  }
+
+  /** Returns the browser behind a request for a part of a page, which shows no message. */
+  PageRequest.Viewer viewerOfPart(Context context) {
+    return viewer(context, Flash.NONE);
+  }
+
+  private PageRequest.Viewer viewer(Context context, Flash flash) {
     Sessions.Session session = require(context);
     return new PageRequest.Viewer(
-        sessions.formToken(session), session.isLoggedIn(), version, takeFlash(context));
+        sessions.formToken(session), session.isLoggedIn(), version, flash);
   }
 
   private void set(Context context, String name, String value, int seconds) {

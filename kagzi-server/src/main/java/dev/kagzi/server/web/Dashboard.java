@@ -28,10 +28,10 @@ import java.util.function.Supplier;
 /** Serves the dashboard. Thread-safe. */
 public final class Dashboard implements AutoCloseable {
   private static final String ASSETS = "/assets/";
-  private static final String LIVE = "/live";
   private static final String FORM_TOKEN = "form_token";
 
   private final Supplier<Engine> engine;
+  private final HangGuard hangs;
   private final Browsers browsers;
   private final Login login;
   private final Assets assets = new Assets();
@@ -48,7 +48,9 @@ public final class Dashboard implements AutoCloseable {
   public Dashboard(
       ListenConfig listen, DashboardConfig config, String version, Supplier<Engine> engine) {
     this.engine = engine;
-    this.browsers = new Browsers(listen, config, version, clock);
+    this.hangs = new HangGuard(() -> engine.get().unavailableReason());
+    this.browsers =
+        new Browsers(listen, config, version, () -> engine.get().endedLogins(), hangs, clock);
     this.login = new Login(listen, browsers, clock);
     this.replies = new Replies(browsers, clock);
     this.pages =
@@ -69,6 +71,11 @@ public final class Dashboard implements AutoCloseable {
     return path.equals(Login.PATH) || path.startsWith(ASSETS);
   }
 
+  /**
+   * Returns whether the browser has a session that the token opened. May block.
+   *
+   * @throws Refusal if the database does not answer
+   */
   public boolean isLoggedIn(Context context) {
     return browsers.isLoggedIn(context);
   }
@@ -91,7 +98,8 @@ public final class Dashboard implements AutoCloseable {
    */
   public void register(RoutesConfig routes, Handler plainStart) {
     routes.get(ASSETS + "{name}", this::asset);
-    routes.get(Login.PATH, guarded(context -> replies.send(context, login.show(context))));
+    routes.exception(Refusal.class, (refusal, context) -> replies.refused(context, refusal));
+    routes.get(Login.PATH, context -> replies.send(context, login.show(context)));
     routes.post(Login.PATH, action(login::enter));
     routes.post("/logout", action(login::leave));
     routes.error(
@@ -133,7 +141,7 @@ public final class Dashboard implements AutoCloseable {
 
     @Override
     public void get(String path, PageHandler page) {
-      Handler shown = guarded(context -> replies.send(context, page.handle(request(context))));
+      Handler shown = context -> show(context, page);
       routes.get(
           path,
           context -> {
@@ -144,25 +152,35 @@ public final class Dashboard implements AutoCloseable {
 
     @Override
     public void post(String path, PageHandler action) {
-      routes.post(path, action(context -> action.handle(request(context))));
+      routes.post(path, action(context -> change(request(context), action)));
     }
 
     @Override
     public void live(String path, PageHandler fragment) {
-      routes.get(LIVE + path, guarded(context -> stream(context, fragment)));
+      routes.get(PageRequest.LIVE + path, context -> stream(context, fragment));
     }
+  }
+
+  private void show(Context context, PageHandler page) {
+    PageRequest request = request(context);
+    replies.send(context, hangs.call(() -> page.handle(request)));
+  }
+
+  // The guard's thread gets no context: it may outlive the request, whose response is reused.
+  private PageReply change(PageRequest request, PageHandler action) {
+    return hangs.change(() -> action.handle(request));
   }
 
   private PageRequest request(Context context) {
     boolean isForm = context.req().getMethod().equals("POST");
-    boolean isLive = context.path().startsWith(LIVE + "/");
+    boolean isLive = context.path().startsWith(PageRequest.LIVE + "/");
     return new PageRequest(
         engine.get(),
-        isLive ? context.path().substring(LIVE.length()) : context.path(),
+        isLive ? context.path().substring(PageRequest.LIVE.length()) : context.path(),
         context.pathParamMap(),
         context.queryParamMap(),
         isForm ? context.formParamMap() : Map.of(),
-        browsers.viewer(context),
+        isLive ? browsers.viewerOfPart(context) : browsers.viewer(context),
         clock.instant());
   }
 
@@ -171,24 +189,13 @@ public final class Dashboard implements AutoCloseable {
   }
 
   private Handler action(ContextAction action) {
-    return guarded(
-        context -> {
-          Sessions.Session session = browsers.require(context);
-          if (browsers.sessions().acceptsForm(session, context.formParam(FORM_TOKEN))) {
-            replies.send(context, action.handle(context));
-          } else {
-            replies.error(
-                context, 403, "This form is out of date. Go back, load the page again, and retry.");
-          }
-        });
-  }
-
-  private Handler guarded(Handler handler) {
     return context -> {
-      try {
-        handler.handle(context);
-      } catch (Refusal refusal) {
-        replies.refused(context, refusal);
+      Sessions.Session session = browsers.require(context);
+      if (browsers.sessions().acceptsForm(session, context.formParam(FORM_TOKEN))) {
+        replies.send(context, action.handle(context));
+      } else {
+        replies.error(
+            context, 403, "This form is out of date. Go back, load the page again, and retry.");
       }
     };
   }
@@ -201,9 +208,9 @@ public final class Dashboard implements AutoCloseable {
     boolean isAccepted =
         streams.follow(
             url,
-            () -> replies.fragment(fragment.handle(at(request))),
+            () -> hangs.call(() -> replies.fragment(fragment.handle(at(request)))),
             receiver,
-            () -> browsers.sessions().isOpen(session));
+            () -> browsers.isOpen(session));
     if (!isAccepted) {
       context.status(503).result("too many open pages\n");
     }

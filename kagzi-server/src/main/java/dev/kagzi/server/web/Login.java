@@ -20,6 +20,8 @@ final class Login {
   static final String PATH = "/login";
 
   private static final Logger log = LoggerFactory.getLogger(Login.class);
+  // Encoded it is up to three times as long, and a response has at most 8 KiB of headers.
+  private static final int NEXT_MAX = 2_000;
   private static final int UNAUTHORIZED = 401;
   private static final int TOO_MANY = 429;
 
@@ -39,7 +41,7 @@ final class Login {
   static String href(Context context) {
     String query = context.queryString() == null ? "" : "?" + context.queryString();
     String next = context.path() + query;
-    return next.equals("/")
+    return next.equals("/") || next.length() > NEXT_MAX
         ? PATH
         : PATH + "?next=" + URLEncoder.encode(next, StandardCharsets.UTF_8);
   }
@@ -63,13 +65,14 @@ final class Login {
       log.atWarn().addKeyValue("address", context.ip()).log("login with a wrong token");
       return page(context, UNAUTHORIZED, next, "This is not the server's token.");
     }
-    browsers.find(context).ifPresent(browsers.sessions()::end);
+    browsers.endLogin(context);
     browsers.begin(context, true);
     return PageReply.redirect(next, Flash.NONE);
   }
 
   PageReply leave(Context context) {
-    browsers.end(context);
+    browsers.deleteCookie(context);
+    browsers.endLogin(context);
     return PageReply.redirect(PATH, Flash.NONE);
   }
 

@@ -11,17 +11,17 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Base64;
 import java.util.HexFormat;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sessions of browsers, without a table: a cookie has an expiry and a random id, signed with a key
- * that is derived from the server's token. So every server with the same token accepts it, a new
- * token ends all sessions, and the token cannot be computed from it.
+ * Sessions of browsers: a cookie has an expiry and a random id, signed with a key that is derived
+ * from the server's token. So every server with the same token accepts it, a new token ends all
+ * sessions, and the token cannot be computed from it. {@link Browsers} knows which were ended by a
+ * logout.
  *
  * <p>A server without a token gives a session to everybody. It identifies a browser for the tokens
  * of forms, and permits nothing. Thread-safe.
@@ -31,30 +31,20 @@ final class Sessions {
   private static final String ALGORITHM = "HmacSHA256";
   private static final int ID_BYTES = 16;
   private static final int CONTENT_BYTES = 1 + Long.BYTES + ID_BYTES;
-  private static final int ENDED_MAX = 10_000;
   private static final Base64.Encoder ENCODER = Base64.getUrlEncoder().withoutPadding();
 
   private final SecretKeySpec key;
   private final Duration timeout;
   private final InstantSource clock;
   private final SecureRandom random = new SecureRandom();
-  private final Map<String, Instant> ended = new EndedSessions();
 
   /**
-   * A session that has not ended.
+   * A session that has not expired.
    *
+   * @param login identifies it when it is ended before it expires
    * @param isLoggedIn whether its browser has sent the token; if not, it only identifies a form
    */
-  record Session(String id, Instant expiresAt, boolean isLoggedIn) {}
-
-  private static final class EndedSessions extends LinkedHashMap<String, Instant> {
-    private static final long serialVersionUID = 1L;
-
-    @Override
-    protected boolean removeEldestEntry(Map.Entry<String, Instant> eldest) {
-      return size() > ENDED_MAX;
-    }
-  }
+  record Session(String id, UUID login, Instant expiresAt, boolean isLoggedIn) {}
 
   Sessions(@Nullable AccessToken token, Duration timeout, InstantSource clock) {
     byte[] bytes =
@@ -102,25 +92,17 @@ final class Sessions {
       }
       ByteBuffer in = ByteBuffer.wrap(content);
       boolean isLoggedIn = in.get() == 1;
-      Session session =
-          new Session(encode(content), Instant.ofEpochSecond(in.getLong()), isLoggedIn);
-      return isOpen(session) ? Optional.of(session) : Optional.empty();
+      Instant expiresAt = Instant.ofEpochSecond(in.getLong());
+      UUID login = new UUID(in.getLong(), in.getLong());
+      Session session = new Session(encode(content), login, expiresAt, isLoggedIn);
+      return hasExpired(session) ? Optional.empty() : Optional.of(session);
     } catch (IllegalArgumentException notBase64) {
       return Optional.empty();
     }
   }
 
-  /** Ends a session on this server; other servers accept its cookie until it expires. */
-  void end(Session session) {
-    synchronized (ended) {
-      ended.put(session.id(), session.expiresAt());
-    }
-  }
-
-  boolean isOpen(Session session) {
-    synchronized (ended) {
-      return session.expiresAt().isAfter(clock.instant()) && !ended.containsKey(session.id());
-    }
+  boolean hasExpired(Session session) {
+    return !session.expiresAt().isAfter(clock.instant());
   }
 
   /** Returns what the forms of a session must send. Other pages cannot read or compute it. */

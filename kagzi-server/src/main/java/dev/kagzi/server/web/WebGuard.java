@@ -60,20 +60,24 @@ public final class WebGuard implements Handler {
     }
     hosts
         .refuseOrigin(context.header("Origin"), host)
-        .or(() -> refuseForeignForm(context))
+        .or(() -> refuseForeignUse(context))
         .ifPresent(why -> refuse(context, FORBIDDEN, why));
   }
 
-  private static Optional<String> refuseForeignForm(Context context) {
+  private static Optional<String> refuseForeignUse(Context context) {
     String site = context.header("Sec-Fetch-Site");
-    return site != null && FOREIGN.contains(site) && !isReading(context)
-        ? Optional.of("sec-fetch-site: " + site + " (expected: a form of this server)")
+    return site != null && FOREIGN.contains(site) && !isLink(context)
+        ? Optional.of("sec-fetch-site: " + site + " (expected: a page of this server, or a link)")
         : Optional.empty();
   }
 
-  private static boolean isReading(Context context) {
+  // Other sites may link to a page. As an image, a script or a frame they could not read it either,
+  // but could keep the server busy and hold live streams open.
+  private static boolean isLink(Context context) {
     String method = context.req().getMethod();
-    return method.equals("GET") || method.equals("HEAD");
+    return (method.equals("GET") || method.equals("HEAD"))
+        && "navigate".equals(context.header("Sec-Fetch-Mode"))
+        && "document".equals(context.header("Sec-Fetch-Dest"));
   }
 
   private static void refuse(Context context, int status, String why) {

@@ -48,7 +48,16 @@
       source = new EventSource(target.getAttribute('data-live'));
       source.addEventListener('message', show);
       source.addEventListener('trouble', function (event) { say('Not live: ' + event.data); });
-      source.addEventListener('error', function () { say('Not live: the server does not answer'); });
+      source.addEventListener('error', lost);
+    }
+
+    // A browser connects again after a lost connection, but not after a refusal.
+    function lost() {
+      say('Not live: the server does not answer');
+      if (source && source.readyState === EventSource.CLOSED) {
+        close();
+        setTimeout(open, 5000);
+      }
     }
 
     function close() {

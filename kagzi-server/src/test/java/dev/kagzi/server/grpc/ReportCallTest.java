@@ -6,9 +6,12 @@ import dev.kagzi.engine.run.ReportResult;
 import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.RecordedStep;
 import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.protocol.v1.ReportResponse;
+import dev.kagzi.server.callback.CallbackKeys;
+import dev.kagzi.server.callback.CallbackUrls;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -42,7 +45,13 @@ class ReportCallTest {
     }
     results.add(new ReportResult.Accepted(RunStatus.COMPLETED));
 
-    ReportResponse response = ReportCall.response(new Refusal[results.size()], results);
+    ReportResponse response =
+        ReportCall.response(
+            new Refusal[results.size()],
+            results,
+            i ->
+                new WorkerSteps(
+                    "default", RunId.next(), new CallbackUrls(CallbackKeys.none(), null)));
 
     assertThat(response.getSerializedSize()).isBetween(4 << 20, 5 << 20);
     assertThat(response.getResultsList().subList(0, 20))

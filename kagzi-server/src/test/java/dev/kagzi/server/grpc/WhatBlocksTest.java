@@ -41,7 +41,8 @@ class WhatBlocksTest {
     Set<String> wrapped = new TreeSet<>();
     Set<String> unwrapped = new TreeSet<>();
     for (JavaClass type : EDGE) {
-      if (type.getPackageName().startsWith("dev.kagzi.server.web")) {
+      if (type.getPackageName().startsWith("dev.kagzi.server.web")
+          || type.getPackageName().startsWith("dev.kagzi.server.http")) {
         // HTTP requests run on virtual threads.
         continue;
       }
@@ -78,12 +79,16 @@ class WhatBlocksTest {
         && SERVICES.contains(call.getTargetOwner().getSimpleName());
   }
 
-  /** The methods that use {@link BlockingCalls}, and their helpers in the same class. */
+  /**
+   * The methods that use {@link BlockingCalls}, or {@link WatchedRead}, which passes its read to
+   * it; and their helpers in the same class.
+   */
   private static Set<JavaCodeUnit> onVirtualThreads() {
     Set<JavaCodeUnit> units = new HashSet<>();
     for (JavaClass type : EDGE) {
       for (JavaCodeUnitAccess<?> call : type.getCodeUnitAccessesFromSelf()) {
-        if (call.getTargetOwner().isEquivalentTo(BlockingCalls.class)) {
+        if (call.getTargetOwner().isEquivalentTo(BlockingCalls.class)
+            || call.getTargetOwner().isEquivalentTo(WatchedRead.class)) {
           units.add(call.getOrigin());
         }
       }

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Who may see the dashboard. Requests are written by hand: HTTP clients choose Host themselves. */
@@ -182,6 +183,19 @@ class DashboardAccessTest {
   }
 
   @Test
+  void a_cookie_that_another_server_on_the_host_has_set_does_not_hide_a_login() throws Exception {
+    String login = logIn(TOKEN).cookie();
+    String name = login.substring(0, login.indexOf('=') + 1);
+    String anonymous = page(guarded, "/login").cookie();
+
+    for (String other : List.of(anonymous, name + "forged", name)) {
+      assertThat(page(guarded, "/queues", "Cookie: " + other + "; " + login).status())
+          .isEqualTo(200);
+    }
+    assertThat(page(guarded, "/queues", "Cookie: " + anonymous).status()).isEqualTo(302);
+  }
+
+  @Test
   void a_logout_ends_the_session() throws Exception {
     String cookie = "Cookie: " + logIn(TOKEN).cookie();
     String token = page(guarded, "/queues", cookie).formToken();
@@ -193,8 +207,42 @@ class DashboardAccessTest {
   }
 
   @Test
+  void a_logout_ends_the_session_on_all_servers() throws Exception {
+    try (TestServer other = TestServer.start(guarded.database(), config -> config.token(TOKEN))) {
+      String cookie = "Cookie: " + logIn(TOKEN).cookie();
+      String token = page(guarded, "/queues", cookie).formToken();
+      assertThat(page(other, "/queues", cookie).status()).isEqualTo(200);
+      try (Socket live = new Socket(InetAddress.getLoopbackAddress(), other.server().httpPort())) {
+        String request = "GET /live/queues HTTP/1.1\r\nHost: localhost\r\n" + cookie + "\r\n\r\n";
+        live.getOutputStream().write(request.getBytes(StandardCharsets.UTF_8));
+        live.setSoTimeout(20_000);
+        BufferedReader lines =
+            new BufferedReader(
+                new InputStreamReader(live.getInputStream(), StandardCharsets.UTF_8));
+        assertThat(lines.readLine()).contains("200");
+
+        send(guarded, "POST /logout", "form_token=" + token, cookie);
+
+        assertThat(page(other, "/queues", cookie).status()).isEqualTo(302);
+        assertThat(lines.lines().filter(line -> line.equals("0")).findFirst())
+            .as("the end of the live page")
+            .isPresent();
+      }
+    }
+  }
+
+  @Test
   void a_login_leads_to_pages_of_this_server_only() throws Exception {
-    for (String next : List.of("//evil.example", "http://evil.example", "/\\evil.example", "x")) {
+    for (String next :
+        List.of(
+            "//evil.example",
+            "http://evil.example",
+            "/\\evil.example",
+            "%2F%09/evil.example",
+            "%2F%0D%0ALocation:%20http://evil.example",
+            "%20//evil.example",
+            "javascript:evil",
+            "x")) {
       Answer form = page(guarded, "/login");
       Answer entered =
           send(
@@ -242,6 +290,29 @@ class DashboardAccessTest {
             send(open, "POST /logout", "form_token=x", cookie, "Sec-Fetch-Site: cross-site")
                 .status())
         .isEqualTo(403);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "cross-site, no-cors, image, 403",
+    "cross-site, no-cors, script, 403",
+    "same-site, cors, empty, 403",
+    "cross-site, navigate, iframe, 403",
+    "cross-site, navigate, document, 200",
+    "same-origin, cors, empty, 200",
+    "none, navigate, document, 200"
+  })
+  void another_site_may_link_to_a_page_and_not_embed_it(
+      String site, String mode, String destination, int status) throws Exception {
+    Answer answer =
+        page(
+            open,
+            "/queues",
+            "Sec-Fetch-Site: " + site,
+            "Sec-Fetch-Mode: " + mode,
+            "Sec-Fetch-Dest: " + destination);
+
+    assertThat(answer.status()).isEqualTo(status);
   }
 
   @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.protobuf.ByteString;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.protocol.v1.GetWorkflowRequest;
+import dev.kagzi.protocol.v1.ListSignalsRequest;
 import dev.kagzi.protocol.v1.Payload;
 import dev.kagzi.protocol.v1.RetryPolicy;
 import dev.kagzi.protocol.v1.StartWorkflowRequest;
@@ -318,6 +319,7 @@ class DashboardFormsTest {
         "/schedules/7",
         "/workers/7",
         "/workers?status=SICK",
+        "/runs?worker=%3Cb%3E7",
         "/schedules?state=odd",
         "/queues/queue",
         "/types/type",
@@ -328,5 +330,58 @@ class DashboardFormsTest {
 
     assertThat(refused.statusCode()).isEqualTo(400);
     assertThat(refused.body()).contains("That did not work").contains("(expected: ");
+  }
+
+  @Test
+  void a_signal_that_is_sent_twice_is_stored_once() throws Exception {
+    String run = server.startRun("nobody", "order");
+    String page = "/runs/" + run + "/signals";
+
+    for (int i = 0; i < 2; i++) {
+      HttpResponse<String> sent =
+          browser.send(page, page, "name", "approval", "payload", "{}", "signal_id", "click");
+      assertThat(TestBrowser.location(sent)).endsWith("/runs/" + run);
+    }
+
+    assertThat(
+            server
+                .workflows()
+                .listSignals(ListSignalsRequest.newBuilder().setRunId(run).build())
+                .getSignalsList())
+        .singleElement()
+        .satisfies(signal -> assertThat(signal.getName()).isEqualTo("approval"));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "name||empty (expected: 1 to 200 characters)",
+        "payload|{|not JSON at line 1",
+        "signal_id||signal id: "
+      })
+  void a_refused_signal_says_what_is_wrong(String field, String value, String message)
+      throws Exception {
+    String page = "/runs/" + server.startRun("nobody", "order") + "/signals";
+    String[] fields = {"name", "approval", "payload", "1", "signal_id", "click"};
+
+    HttpResponse<String> refused =
+        browser.send(page, page, changed(fields, field, value == null ? "" : value));
+
+    assertThat(refused.statusCode()).isEqualTo(400);
+    assertThat(refused.body()).contains("Not sent.").contains(message);
+  }
+
+  @Test
+  void a_run_that_has_ended_refuses_a_signal() throws Exception {
+    String run = server.startRun("nobody", "order");
+    browser.send("/runs/" + run, "/runs/" + run + "/cancel");
+    String page = "/runs/" + run + "/signals";
+
+    HttpResponse<String> refused =
+        browser.send("/start", page, "name", "approval", "payload", "1", "signal_id", "late");
+
+    assertThat(refused.statusCode()).isEqualTo(400);
+    assertThat(refused.body()).contains("Not sent.").contains("ended");
   }
 }

@@ -66,15 +66,6 @@ class SessionsTest {
   }
 
   @Test
-  void a_session_that_ended_is_refused() {
-    String cookie = sessions.create(true);
-
-    sessions.end(sessions.find(cookie).orElseThrow());
-
-    assertThat(sessions.find(cookie)).isEmpty();
-  }
-
-  @Test
   void a_form_belongs_to_one_session() {
     Sessions.Session one = sessions.find(sessions.create(true)).orElseThrow();
     Sessions.Session two = sessions.find(sessions.create(true)).orElseThrow();

@@ -36,9 +36,18 @@ final class TestBrowser {
    */
   HttpResponse<String> send(String page, String path, String... fields)
       throws IOException, InterruptedException {
+    return sendForm(path, formToken(page), fields);
+  }
+
+  /** Returns the form token of a page; empty if it has none. */
+  String formToken(String page) throws IOException, InterruptedException {
     Matcher token = FORM_TOKEN.matcher(load(page).body());
-    StringBuilder body =
-        new StringBuilder("form_token=").append(token.find() ? encoded(token.group(1)) : "");
+    return token.find() ? token.group(1) : "";
+  }
+
+  HttpResponse<String> sendForm(String path, String formToken, String... fields)
+      throws IOException, InterruptedException {
+    StringBuilder body = new StringBuilder("form_token=").append(encoded(formToken));
     for (int i = 0; i < fields.length; i += 2) {
       body.append('&').append(fields[i]).append('=').append(encoded(fields[i + 1]));
     }

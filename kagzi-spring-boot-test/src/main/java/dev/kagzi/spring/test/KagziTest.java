@@ -1,6 +1,7 @@
 package dev.kagzi.spring.test;
 
 import dev.kagzi.spring.KagziAutoConfiguration;
+import dev.kagzi.spring.KagziTransactionsAutoConfiguration;
 import java.lang.annotation.Documented;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Inherited;
@@ -45,7 +46,7 @@ import org.springframework.test.context.TestExecutionListeners;
 @Inherited
 @SpringBootTest
 @Import(KagziTestConfiguration.class)
-@ImportAutoConfiguration(KagziAutoConfiguration.class)
+@ImportAutoConfiguration({KagziAutoConfiguration.class, KagziTransactionsAutoConfiguration.class})
 @TestExecutionListeners(
     listeners = CrashCheck.class,
     mergeMode = TestExecutionListeners.MergeMode.MERGE_WITH_DEFAULTS)

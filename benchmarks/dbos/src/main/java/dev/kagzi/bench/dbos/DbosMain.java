@@ -4,12 +4,17 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.dbos.transact.DBOS;
 import dev.dbos.transact.config.DBOSConfig;
+import dev.dbos.transact.txstep.JdbcStepFactory;
 import dev.dbos.transact.workflow.Workflow;
 import dev.dbos.transact.workflow.WorkflowHandle;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,26 +30,58 @@ import java.util.stream.LongStream;
  * Runs DBOS in its own process: reads a load per line, and answers with its result. Workflows are started directly, not through a queue, which is the fastest way of DBOS; the pool has 16 connections. It ends with its input.
  *
  * <p>Input: {@code steps sleepMs inFlight runsMax timeMaxMs}. Output: {@code runs seconds p50Ms
- * p90Ms p95Ms p99Ms}. The first line is {@code ready}.
+ * p90Ms p95Ms p99Ms}. Or {@code transactions count}, with the output {@code p50Ms p99Ms}: the time
+ * of this many transactional steps, one at a time. The first line is {@code ready}.
  */
 public final class DbosMain {
   private static final int POOL = 16;
   private static final String RESULT = "x".repeat(100);
   private static final String DONE = "ok";
+  private static final String TRANSACTIONS = "transactions ";
+  private static final int STEPS_PER_RUN = 20;
+  private static final int ACCOUNTS = 1_000;
 
   private DbosMain() {}
 
   /** The interface that DBOS proxies. */
   public interface Work {
     String work(int steps, long sleepMs);
+
+    String debits(int run);
   }
 
   /** The workflow. */
   public static final class Worker implements Work {
     private final DBOS dbos;
+    private final JdbcStepFactory transactions;
 
-    Worker(DBOS dbos) {
+    /** One run at a time, so it is used by one thread at a time. */
+    private final List<Long> debitNanos = new ArrayList<>();
+
+    Worker(DBOS dbos, JdbcStepFactory transactions) {
       this.dbos = dbos;
+      this.transactions = transactions;
+    }
+
+    @Override
+    @Workflow(name = "debits")
+    public String debits(int run) {
+      for (int i = 0; i < STEPS_PER_RUN; i++) {
+        int account = 1 + (run * STEPS_PER_RUN + i) % ACCOUNTS;
+        long begunNanos = System.nanoTime();
+        try {
+          transactions.txStep(
+              connection -> {
+                debit(connection, account);
+                return DONE;
+              },
+              "debit");
+        } catch (SQLException e) {
+          throw new IllegalStateException("the debit failed", e);
+        }
+        debitNanos.add(System.nanoTime() - begunNanos);
+      }
+      return DONE;
     }
 
     @Override
@@ -80,11 +117,16 @@ public final class DbosMain {
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     try (HikariDataSource pool = pool(System.getenv())) {
       DBOS dbos = new DBOS(DBOSConfig.defaults("bench").withAppVersion("1").withDataSource(pool));
-      Work work = dbos.registerProxy(Work.class, new Worker(dbos));
+      createAccounts(pool);
+      Worker worker = new Worker(dbos, new JdbcStepFactory(dbos, pool));
+      Work work = dbos.registerProxy(Work.class, worker);
       dbos.launch();
       out.println("ready");
       for (String line = in.readLine(); line != null; line = in.readLine()) {
-        out.println(run(dbos, work, Load.parse(line)));
+        out.println(
+            line.startsWith(TRANSACTIONS)
+                ? debits(dbos, work, worker, Integer.parseInt(line.substring(TRANSACTIONS.length())))
+                : run(dbos, work, Load.parse(line)));
       }
       dbos.shutdown();
     }
@@ -102,6 +144,36 @@ public final class DbosMain {
     config.addDataSourceProperty("reWriteBatchedInserts", "true");
     config.addDataSourceProperty("tcpKeepAlive", "true");
     return new HikariDataSource(config);
+  }
+
+  private static void createAccounts(HikariDataSource pool) throws SQLException {
+    try (Connection connection = pool.getConnection();
+        Statement statement = connection.createStatement()) {
+      statement.execute("CREATE TABLE accounts (id int PRIMARY KEY, cents bigint)");
+      statement.execute(
+          "INSERT INTO accounts SELECT i, 0 FROM generate_series(1, %d) i".formatted(ACCOUNTS));
+    }
+  }
+
+  private static void debit(Connection connection, int account) throws SQLException {
+    try (PreparedStatement update =
+        connection.prepareStatement("UPDATE accounts SET cents = cents - 1 WHERE id = ?")) {
+      update.setInt(1, account);
+      update.executeUpdate();
+    }
+  }
+
+  private static String debits(DBOS dbos, Work work, Worker worker, int count) {
+    worker.debitNanos.clear();
+    for (int i = 0; i < Math.max(1, count / STEPS_PER_RUN); i++) {
+      int run = i;
+      WorkflowHandle<String, RuntimeException> handle =
+          dbos.startWorkflow(() -> work.debits(run));
+      handle.getResult();
+    }
+    long[] sorted = worker.debitNanos.stream().mapToLong(Long::longValue).sorted().toArray();
+    return String.format(
+        Locale.ROOT, "%f %f", percentileMs(sorted, 0.50), percentileMs(sorted, 0.99));
   }
 
   private static String run(DBOS dbos, Work work, Load load) throws Exception {

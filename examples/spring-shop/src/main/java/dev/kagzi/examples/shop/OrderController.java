@@ -1,9 +1,11 @@
 package dev.kagzi.examples.shop;
 
+import dev.kagzi.examples.shop.Shop.PlacedOrder;
 import dev.kagzi.sdk.Kagzi;
-import dev.kagzi.sdk.RunInfo;
+import dev.kagzi.sdk.RequestRefusedException;
 import dev.kagzi.sdk.RunNotFoundException;
 import java.util.List;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.http.HttpStatus;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -14,6 +16,7 @@ import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.ResponseStatusException;
 
 /** Orders over HTTP. */
 @RestController
@@ -21,43 +24,76 @@ import org.springframework.web.bind.annotation.RestController;
 class OrderController {
   record NewOrder(String item, int cents) {}
 
-  record OrderView(String runId, String run, String state, List<String> bookings) {}
+  /**
+   * An order and its run.
+   *
+   * @param run the status of the run; STARTING until the outbox has sent its start
+   * @param dashboard the page of the run
+   */
+  record OrderView(
+      String state,
+      String run,
+      String runId,
+      String dashboard,
+      List<String> bookings,
+      String approvedBy) {}
 
   private final Kagzi kagzi;
   private final Shop shop;
+  private final String dashboard;
 
-  OrderController(Kagzi kagzi, Shop shop) {
+  OrderController(Kagzi kagzi, Shop shop, @Value("${shop.dashboard}") String dashboard) {
     this.kagzi = kagzi;
     this.shop = shop;
+    this.dashboard = dashboard;
   }
 
-  /** Repeating the call does not order twice: the id of the order is that of its run. */
+  /** Repeating the call does not order twice: the id is that of the order's row. */
   @PutMapping
-  String place(@PathVariable("id") String id, @RequestBody NewOrder order) {
-    return kagzi
-        .workflow(PlaceOrder.TYPE)
-        .id(id)
-        .start(new Order(id, order.item(), order.cents()))
-        .runId();
+  OrderView place(@PathVariable("id") String id, @RequestBody NewOrder order) {
+    shop.place(new Order(id, order.item(), order.cents()));
+    return get(id);
   }
 
+  /** The first decision counts: the signal has the same id each time. */
   @PostMapping("/approval")
-  boolean approve(@PathVariable("id") String id) {
-    return shop.approve(id);
+  OrderView approve(@PathVariable("id") String id, @RequestBody Approval approval) {
+    kagzi
+        .run(find(id).runId(), PlaceOrder.TYPE)
+        .signal(PlaceOrder.APPROVAL, approval, "approval");
+    return get(id);
   }
 
   @GetMapping
   OrderView get(@PathVariable("id") String id) {
-    RunInfo run = kagzi.getByWorkflowId(id);
-    List<String> bookings = shop.bookings(id);
-    // The row is inserted by the first step.
-    String state = bookings.isEmpty() ? "NEW" : shop.state(id);
-    return new OrderView(run.runId(), run.status().toString(), state, bookings);
+    PlacedOrder order = find(id);
+    return new OrderView(
+        order.state(),
+        runStatus(order.runId()),
+        order.runId(),
+        dashboard + "/runs/" + order.runId(),
+        shop.bookings(id),
+        order.approvedBy());
   }
 
-  @ExceptionHandler
-  @ResponseStatus(HttpStatus.NOT_FOUND)
-  String notFound(RunNotFoundException e) {
+  private PlacedOrder find(String id) {
+    return shop.find(id)
+        .orElseThrow(
+            () -> new ResponseStatusException(HttpStatus.NOT_FOUND, "no order has the id " + id));
+  }
+
+  private String runStatus(String runId) {
+    try {
+      return kagzi.get(runId).status().toString();
+    } catch (RunNotFoundException e) {
+      return "STARTING";
+    }
+  }
+
+  /** The run does not exist yet, or has ended. */
+  @ExceptionHandler({RunNotFoundException.class, RequestRefusedException.class})
+  @ResponseStatus(HttpStatus.CONFLICT)
+  String conflict(RuntimeException e) {
     return e.getMessage();
   }
 }

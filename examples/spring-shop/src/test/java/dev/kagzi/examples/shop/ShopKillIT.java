@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The packaged application, killed while orders are open. */
 class ShopKillIT {
-  private static final Duration SOON = Duration.ofSeconds(90);
+  private static final Duration SOON = Duration.ofMinutes(3);
 
   @TempDir Path folder;
 
@@ -44,7 +44,7 @@ class ShopKillIT {
     }
 
     try (Shop shop = new Shop()) {
-      shop.send("POST", "/orders/order-2/approval", "");
+      shop.send("POST", "/orders/order-2/approval", "{\"by\":\"ann\",\"approved\":true}");
 
       for (String id : new String[] {"order-1", "order-2"}) {
         await()
@@ -55,8 +55,10 @@ class ShopKillIT {
                         .contains("\"run\":\"COMPLETED\"", "\"state\":\"SHIPPED\"")
                         .contains("\"bookings\":[\"charge\",\"reserve\"]"));
       }
+      assertThat(shop.get("/orders/order-2")).contains("\"approvedBy\":\"ann\"", "/runs/");
       assertThat(shop.get("/actuator/health")).contains("\"kagzi\":{", "\"orders\":\"connected");
-      assertThat(shop.get("/actuator/metrics")).contains("\"kagzi.");
+      assertThat(shop.get("/actuator/metrics")).contains("\"kagzi.worker.runs\"");
+      assertThat(shop.get("/actuator/metrics/kagzi.worker.runs")).contains("place-order");
       assertThat(shop.get("/actuator/info")).contains("place-order");
     }
   }
@@ -70,6 +72,7 @@ class ShopKillIT {
       process =
           new ProcessBuilder(
                   Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                  "-XX:TieredStopAtLevel=1",
                   "-jar",
                   System.getProperty("shop.jar"),
                   "--server.port=" + port,
@@ -79,6 +82,15 @@ class ShopKillIT {
               .redirectErrorStream(true)
               .redirectOutput(Redirect.appendTo(Path.of("target/shop.log").toFile()))
               .start();
+      try {
+        awaitWorker();
+      } catch (RuntimeException | Error e) {
+        process.destroyForcibly();
+        throw e;
+      }
+    }
+
+    private void awaitWorker() {
       await()
           .atMost(SOON)
           .pollInterval(Duration.ofMillis(200))

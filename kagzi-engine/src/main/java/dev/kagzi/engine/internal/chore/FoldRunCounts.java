@@ -27,17 +27,29 @@ public final class FoldRunCounts implements Chore {
       return;
     }
     if (pending.unfolded()) {
-      fold();
+      fold(database);
     }
     served = pending;
   }
 
-  private void fold() {
-    fold(tx -> RunCounts.fold(tx, MAX));
-    fold(tx -> ScheduleCounts.fold(tx, MAX));
+  /**
+   * Folds the changes that no server has folded because all were stopped or killed. They were made
+   * before the last heartbeat, and must not be counted as changes of this minute.
+   */
+  public static void foldLeftBehind(Database database) {
+    long ageMs = database.read(ServerHeartbeat::silentMs);
+    if (ageMs > ServerHeartbeat.ALIVE_MS) {
+      fold(database, tx -> RunCounts.foldOld(tx, ageMs, MAX));
+    }
   }
 
-  private void fold(Session.Work<Integer> part) {
+  /** Folds all changes now. */
+  public static void fold(Database database) {
+    fold(database, tx -> RunCounts.fold(tx, MAX));
+    fold(database, tx -> ScheduleCounts.fold(tx, MAX));
+  }
+
+  private static void fold(Database database, Session.Work<Integer> part) {
     for (int round = 0; round < ROUNDS_MAX; round++) {
       if (database.write(part) < MAX) {
         return;

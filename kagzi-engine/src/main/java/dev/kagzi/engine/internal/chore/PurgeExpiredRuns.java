@@ -5,9 +5,11 @@ import dev.kagzi.engine.internal.db.Database;
 import dev.kagzi.engine.internal.db.Session;
 import dev.kagzi.engine.internal.message.Messages;
 import dev.kagzi.engine.internal.namespace.NamespaceRows;
+import dev.kagzi.engine.internal.published.PublishedRows;
 import dev.kagzi.engine.internal.request.IdempotentCalls;
 import dev.kagzi.engine.internal.run.ExpiredRuns;
 import dev.kagzi.engine.internal.run.RunCounts;
+import dev.kagzi.engine.internal.signal.SignalRows;
 import dev.kagzi.engine.internal.step.DeleteSteps;
 import dev.kagzi.engine.namespace.Namespaces;
 import dev.kagzi.engine.value.RunId;
@@ -188,7 +190,9 @@ public final class PurgeExpiredRuns implements Chore {
     boolean all =
         database.write(
             tx -> {
-              boolean last = DeleteSteps.deleteSome(tx, run, weight) == 0;
+              boolean last =
+                  DeleteSteps.deleteSome(tx, run, weight) == 0
+                      && SignalRows.deleteSome(tx, run, weight) == 0;
               if (last) {
                 tx.query(REMOVE_TASK_SQL).bind(STEPS_TASK + run).update();
               }
@@ -203,7 +207,8 @@ public final class PurgeExpiredRuns implements Chore {
   /**
    * The runs of one transaction.
    *
-   * @param stepsFollow true for a single run whose steps are too many for the same transaction
+   * @param stepsFollow true for a single run whose steps and signals are too many for the same
+   *     transaction
    */
   private record Selection(List<RunId> runs, boolean stepsFollow) {}
 
@@ -212,18 +217,25 @@ public final class PurgeExpiredRuns implements Chore {
     List<RunId> next = expired.stream().limit(batch).toList();
     Map<RunId, Integer> steps =
         database.read(session -> DeleteSteps.storedRows(session, next, weight));
+    Map<RunId, Integer> signals =
+        database.read(session -> SignalRows.storedRows(session, next, weight));
     Map<RunId, Integer> payloads = database.read(session -> ExpiredRuns.storedRows(session, next));
+    Map<RunId, Integer> published =
+        database.read(session -> PublishedRows.storedRows(session, next));
     List<RunId> selected = new ArrayList<>();
     int sum = 0;
     for (RunId run : next) {
-      sum += steps.getOrDefault(run, 0) + payloads.getOrDefault(run, 0);
+      sum += steps.getOrDefault(run, 0) + signals.getOrDefault(run, 0);
+      sum += payloads.getOrDefault(run, 0) + published.getOrDefault(run, 0);
       if (selected.isEmpty() || sum <= weight) {
         selected.add(run);
       } else {
         break;
       }
     }
-    return new Selection(selected, steps.getOrDefault(selected.getFirst(), 0) >= weight);
+    RunId first = selected.getFirst();
+    return new Selection(
+        selected, steps.getOrDefault(first, 0) + signals.getOrDefault(first, 0) >= weight);
   }
 
   private int deleteRuns(Session tx, Selection selected, String of) throws SQLException {
@@ -241,6 +253,10 @@ public final class PurgeExpiredRuns implements Chore {
       } else {
         DeleteSteps.delete(tx, runs);
       }
+      if (!selected.stepsFollow) {
+        SignalRows.delete(tx, runs);
+      }
+      PublishedRows.delete(tx, runs);
       Messages.delete(tx, runs);
       ExpiredRuns.delete(tx, runs);
     }

@@ -1,10 +1,12 @@
 package dev.kagzi.engine.internal.chore;
 
 import dev.kagzi.engine.internal.db.Database;
+import dev.kagzi.engine.internal.db.Session;
 import dev.kagzi.engine.internal.notification.Notifier;
 import dev.kagzi.engine.value.UnreachableServerException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
@@ -52,6 +54,8 @@ public final class ServerHeartbeat implements Chore {
                       WHERE cron_expr IS NOT NULL AND buffered_at IS NOT NULL) AS buffered,
              EXISTS (SELECT 1 FROM kagzi.run_changes)
                OR EXISTS (SELECT 1 FROM kagzi.schedule_changes) AS unfolded,
+             EXISTS (SELECT 1 FROM kagzi.start_requests WHERE refused_at IS NULL)
+               OR EXISTS (SELECT 1 FROM kagzi.signal_requests WHERE refused_at IS NULL) AS requests,
              (SELECT (extract(epoch FROM max(updated_at)) * 1000000)::bigint
                 FROM kagzi.namespaces) AS namespaces_us,
              (SELECT (extract(epoch FROM max(updated_at)) * 1000000)::bigint
@@ -66,8 +70,19 @@ public final class ServerHeartbeat implements Chore {
        LIMIT 100
       """;
 
+  // The rows of killed servers are kept for a day; a server that is stopped deletes its own.
+  private static final String SILENT_SQL =
+      """
+      SELECT coalesce(extract(epoch FROM kagzi.clock() - nullif(max(heartbeat_at), 'infinity')),
+                      86400)::bigint * 1000 AS silent_ms
+        FROM kagzi.servers
+      """;
+
   private static final String DELETE_SQL =
       "DELETE FROM kagzi.servers WHERE server_id = ANY (?::uuid[])";
+
+  /** A server whose last heartbeat is older is not alive. */
+  static final long ALIVE_MS = 30_000;
 
   private static final int EVERY = 5;
   private static final long PAUSE_MS = 100;
@@ -78,7 +93,7 @@ public final class ServerHeartbeat implements Chore {
   private final Notifier notifier;
   private final long stepGraceMs;
   private volatile PendingWork pendingWork =
-      new PendingWork(null, false, null, null, false, false, null, null, System.nanoTime());
+      new PendingWork(null, false, null, null, false, false, false, null, null, System.nanoTime());
   private int ticks;
 
   /**
@@ -92,6 +107,7 @@ public final class ServerHeartbeat implements Chore {
    * @param schedulesInMs milliseconds until the next schedule is due; null if there is none
    * @param buffered whether a buffered slot of a schedule waits for the end of a run
    * @param unfolded whether {@code run_changes} or {@code schedule_changes} has rows
+   * @param requests whether starts or signals that applications requested wait
    * @param namespacesUs when a namespace was last changed
    * @param typesUs when a default version was last changed
    * @param atNanos when it was read
@@ -103,6 +119,7 @@ public final class ServerHeartbeat implements Chore {
       @Nullable Long schedulesInMs,
       boolean buffered,
       boolean unfolded,
+      boolean requests,
       @Nullable Long namespacesUs,
       @Nullable Long typesUs,
       long atNanos) {}
@@ -121,6 +138,11 @@ public final class ServerHeartbeat implements Chore {
       send();
     }
     ticks++;
+  }
+
+  /** Returns how long ago the last server sent its last heartbeat; a day if there is none. */
+  static long silentMs(Session session) throws SQLException {
+    return session.query(SILENT_SQL).first(row -> row.bigint("silent_ms")).orElseThrow();
   }
 
   public long namespacesChangedUs() {
@@ -158,6 +180,7 @@ public final class ServerHeartbeat implements Chore {
                                       row.bigintOrNull("schedules_in_ms"),
                                       row.bool("buffered"),
                                       row.bool("unfolded"),
+                                      row.bool("requests"),
                                       row.bigintOrNull("namespaces_us"),
                                       row.bigintOrNull("types_us"),
                                       atNanos);

@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.Properties;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.event.Level;
 
@@ -56,6 +57,7 @@ public final class Database implements AutoCloseable {
       """;
 
   private static final int VERSION_MIN = 140_000;
+  private static final int UNKNOWN = -1;
 
   // Connections of the pool that readForUser leaves free for all other calls.
   private static final int RESERVED_CONNECTIONS = 2;
@@ -69,6 +71,8 @@ public final class Database implements AutoCloseable {
   private final HikariDataSource pool;
   private final Semaphore userReads;
   private final DatabaseFailureLog failures;
+  private final AtomicInteger generation = new AtomicInteger(UNKNOWN);
+  private volatile Generation.@Nullable Listener generations;
 
   private Database(DatabaseConfig config, ConnectionFactory connector) {
     this.config = config;
@@ -98,12 +102,12 @@ public final class Database implements AutoCloseable {
     properties.setProperty("socketTimeout", "10");
     properties.setProperty("tcpKeepAlive", "true");
     properties.setProperty("prepareThreshold", "1");
-    return DriverManager.getConnection(config.jdbcUrl(), properties);
+    return DriverManager.getConnection(config.driverUrl(), properties);
   }
 
   private static HikariConfig poolConfig(DatabaseConfig config) {
     HikariConfig hikari = new HikariConfig();
-    hikari.setJdbcUrl(config.jdbcUrl());
+    hikari.setJdbcUrl(config.driverUrl());
     hikari.setUsername(config.user());
     hikari.setPassword(config.password());
     hikari.setMaximumPoolSize(config.poolSize());
@@ -192,11 +196,33 @@ public final class Database implements AutoCloseable {
           .query(String.join(";", WRITER_SETTINGS) + ";" + GENERIC_PLANS + ";" + TIMEOUT_SETTINGS)
           .execute();
       failures.worked(session.openedNanos());
+      readGeneration(session);
     } catch (SQLException e) {
       session.close();
       throw e;
     }
     return session;
+  }
+
+  private void readGeneration(Session session) throws SQLException {
+    Generation.Listener listener = generations;
+    if (listener == null) {
+      return;
+    }
+    int found = Generation.of(session, generation.get(), listener);
+    session.setGeneration(found);
+    int before = generation.getAndAccumulate(found, Math::max);
+    if (before != UNKNOWN && found > before) {
+      listener.begun(found);
+    }
+  }
+
+  /**
+   * Lets sessions that are opened from now on compare the timeline of PostgreSQL. Without it, the
+   * generation of all sessions is 0.
+   */
+  public void watchGenerations(Generation.Listener listener) {
+    this.generations = listener;
   }
 
   /**

@@ -7,10 +7,12 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
+import org.slf4j.spi.LoggingEventBuilder;
 
 /**
  * Logs the failures of statements and connections, so that all of them follow the same rules.
@@ -156,9 +158,18 @@ public final class DatabaseFailureLog {
    */
   public static void logRefused(
       Level level, String call, String subject, Object ids, SQLException error) {
-    log.atLevel(level)
-        .addKeyValue("call", call)
-        .addKeyValue(subject, ids)
+    logRefused(level, call, line -> line.addKeyValue(subject, ids), error);
+  }
+
+  /**
+   * Logs a statement that PostgreSQL refuses because of its data.
+   *
+   * @param subject adds to the line what the statement is about
+   */
+  public static void logRefused(
+      Level level, String call, UnaryOperator<LoggingEventBuilder> subject, SQLException error) {
+    subject
+        .apply(log.atLevel(level).addKeyValue("call", call))
         .addKeyValue("state", error.getSQLState())
         .addKeyValue("error", StatementException.reason(error))
         .addKeyValue("statement", StatementException.statement(error))

@@ -42,7 +42,7 @@ final class Schema {
   Schema(DatabaseConfig config, String... further) {
     this.flyway =
         Flyway.configure(Database.class.getClassLoader())
-            .dataSource(config.jdbcUrl(), config.user(), config.password())
+            .dataSource(config.driverUrl(), config.user(), config.password())
             .locations(
                 Stream.concat(Stream.of(MIGRATIONS), Stream.of(further)).toArray(String[]::new))
             .schemas("kagzi")

@@ -1,6 +1,7 @@
 package dev.kagzi.engine.internal.db;
 
 import dev.kagzi.engine.metrics.StatementMetrics;
+import dev.kagzi.engine.value.Claim;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -23,6 +24,9 @@ public final class Session implements AutoCloseable {
   private final long openedNanos = System.nanoTime();
   private long plannedNanos = openedNanos;
   private boolean endsByRollback;
+  private boolean hasCommitted;
+  private int epochBase;
+  private long statements;
 
   /** {@code secondsMax}: timeout of each statement; 0 for the connection's own. */
   Session(Connection connection, StatementMetrics metrics, String name, int secondsMax) {
@@ -44,11 +48,12 @@ public final class Session implements AutoCloseable {
     boolean ended = false;
     try {
       T result = work.run(this);
-      if (endsByRollback) {
+      if (endsByRollback && hasCommitted) {
         connection.rollback();
       } else {
         connection.commit();
         metrics.commit();
+        hasCommitted = true;
       }
       ended = true;
       return result;
@@ -65,9 +70,18 @@ public final class Session implements AutoCloseable {
   /**
    * Lets the current transaction end by a rollback, because it has only read and locked rows. A row
    * lock is written to the WAL, so a commit would wait for the disk.
+   *
+   * <p>The first transaction of a session commits nevertheless. If PostgreSQL or a backend process
+   * was ended while a commit waited for a synchronous standby, that commit is visible although the
+   * standby may not have it. This commit waits until the standby has everything before it.
    */
   public void endByRollback() {
     endsByRollback = true;
+  }
+
+  /** How many statements this session has sent. */
+  public long statements() {
+    return statements;
   }
 
   public Query query(String sql) throws SQLException {
@@ -97,6 +111,7 @@ public final class Session implements AutoCloseable {
   }
 
   private void sent() throws SQLException {
+    statements++;
     metrics.statement(name);
     if (connection.getAutoCommit()) {
       metrics.commit();
@@ -113,6 +128,37 @@ public final class Session implements AutoCloseable {
       connection.rollback(before);
       throw e;
     }
+  }
+
+  /** Work that may throw an {@link SQLException}. */
+  @FunctionalInterface
+  interface Call<T> {
+    T run() throws SQLException;
+  }
+
+  /** Does work whose statements may take longer than those of this session usually do. */
+  <T> T withNetworkTimeout(int millis, Call<T> work) throws SQLException {
+    int before = connection.getNetworkTimeout();
+    connection.setNetworkTimeout(Runnable::run, millis);
+    try {
+      return work.run();
+    } finally {
+      if (isUsable()) {
+        connection.setNetworkTimeout(Runnable::run, before);
+      }
+    }
+  }
+
+  /**
+   * The epoch before the first claim of a new run. Claims of an earlier {@link Generation} have
+   * lower epochs.
+   */
+  public int epochBase() {
+    return epochBase;
+  }
+
+  void setGeneration(int generation) {
+    this.epochBase = Claim.epochBase(generation);
   }
 
   long openedNanos() {

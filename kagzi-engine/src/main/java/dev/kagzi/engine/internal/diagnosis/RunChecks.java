@@ -209,7 +209,9 @@ public final class RunChecks {
             .formatted(
                 String.join("; ", groups.stream().map(DueRuns::toString).toList()),
                 Units.time(DUE_WARN_MS));
-    String advice = "start workers that serve these queues, types and versions, or more of them";
+    String advice =
+        "start workers that serve these queues, types and versions, or more of them, unless a run"
+            + " below has lost its workers before";
     Finding finding =
         groups.get(0).ageMs >= DUE_FAIL_MS
             ? Finding.failure(Check.DUE_RUNS, message, advice)
@@ -238,12 +240,14 @@ public final class RunChecks {
   public Finding blocked() throws SQLException {
     List<FoundRun> runs = session.query(BLOCKED).bind(RUNS_MAX).list(RunChecks::run);
     return runs.isEmpty()
-        ? Finding.ok(Check.BLOCKED_RUNS, "no run is blocked")
+        ? Finding.ok(
+            Check.BLOCKED_RUNS,
+            "no run is blocked by code that does not match what is recorded of it")
         : Finding.warning(
                 Check.BLOCKED_RUNS,
-                "blocked: %s (expected: none)".formatted(atLeast(runs.size(), "run")),
-                "their workers' code cannot continue them; deploy code that can: kagzi workflow"
-                    + " list --blocked shows the reasons")
+                "blocked, because the code of their workers does not match what is recorded: %s"
+                    .formatted(atLeast(runs.size(), "run") + " (expected: none)"),
+                "deploy code that matches: kagzi workflow list --blocked shows what differs")
             .withRuns(shown(runs));
   }
 

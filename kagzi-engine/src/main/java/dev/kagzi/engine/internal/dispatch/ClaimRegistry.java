@@ -72,6 +72,11 @@ public final class ClaimRegistry {
     held.values().removeIf(claim -> now - claim.sinceNanos > REMOVE_AFTER_NANOS);
   }
 
+  /** Removes claims of earlier generations, which are not valid any more. */
+  public void removeUpTo(int epochMax) {
+    held.values().removeIf(claim -> claim.epoch <= epochMax);
+  }
+
   public int size() {
     return held.size();
   }

@@ -1,5 +1,7 @@
 package dev.kagzi.engine.internal.dispatch;
 
+import dev.kagzi.engine.config.TransitionRules;
+import dev.kagzi.engine.config.WorkerConfig;
 import dev.kagzi.engine.retry.CrashPolicy;
 
 /**
@@ -9,4 +11,8 @@ import dev.kagzi.engine.retry.CrashPolicy;
  * @param crashes what happens to runs whose workers die
  * @param stepTimeoutMs the timeout of a step attempt, unless the run has its own
  */
-public record ClaimRules(long leaseMsMax, CrashPolicy crashes, long stepTimeoutMs) {}
+public record ClaimRules(long leaseMsMax, CrashPolicy crashes, long stepTimeoutMs) {
+  public static ClaimRules of(WorkerConfig workers, TransitionRules rules) {
+    return new ClaimRules(workers.lease().toMillis(), rules.crashes(), rules.stepTimeoutMs());
+  }
+}

@@ -21,6 +21,7 @@ import dev.kagzi.engine.value.WorkerId;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -48,6 +49,10 @@ public final class ClaimRuns {
    * PENDING, and {@link #DELAY_SQL} delays it. Otherwise a run that kills its workers would kill
    * them all at once.
    *
+   * <p>The first claim of a run has the epoch after the base of the generation. Another claim has
+   * the epoch after that of the run, or after the base and 1 if that is higher: if the database has
+   * lost the run's last claim, this one has another epoch.
+   *
    * <p>Runs are claimed while the sum of their inputs and headers is within the byte limit; one run
    * is claimed in any case.
    */
@@ -55,6 +60,7 @@ public final class ClaimRuns {
       """
       WITH c AS MATERIALIZED (
         SELECT x.run_id, x.status AS from_status, x.found, x.available_at AS due_at,
+               x.clean_up_ms,
                x.status = 'RUNNING' AND x.crashes > 0
                  OR x.crashes + (x.status = 'RUNNING')::int > k.crashes_max AS aside,
                row_number() OVER (ORDER BY x.available_at, x.run_id) AS slot
@@ -64,9 +70,12 @@ public final class ClaimRuns {
                   FROM (SELECT f.*,
                                coalesce(octet_length(i.data), 0)
                                  + coalesce(octet_length(f.headers::text), 0) AS bytes
-                          FROM (SELECT r.run_id, r.status, r.crashes, r.available_at, r.headers
-                                  FROM unnest(?::text[], ?::text[], ?::int[], ?::bigint[])
-                                         AS t (workflow_type, version, tasks_max, low_us)
+                          FROM (SELECT r.run_id, r.status, r.crashes, r.available_at, r.headers,
+                                       t.clean_up_ms
+                                  FROM unnest(?::text[], ?::text[], ?::int[], ?::bigint[],
+                                              ?::bigint[])
+                                         AS t (workflow_type, version, tasks_max, low_us,
+                                               clean_up_ms)
                                  CROSS JOIN LATERAL (
                                        SELECT w.run_id, w.status, w.crashes, w.available_at,
                                               w.headers
@@ -90,9 +99,10 @@ public final class ClaimRuns {
          WHERE x.bytes_before = 0 OR x.bytes_before + x.bytes <= k.bytes_max),
       u AS (
         UPDATE kagzi.workflow_runs w
-           SET epoch = w.epoch + 1,
+           SET epoch = greatest(w.epoch, t.base + (w.epoch > 0)::int) + 1,
                free_epoch = CASE WHEN c.from_status = 'RUNNING'
-                                 THEN coalesce(w.free_epoch, w.epoch - 1) ELSE w.epoch END,
+                                 THEN coalesce(w.free_epoch, w.epoch - 1)
+                                 ELSE greatest(w.epoch, t.base + (w.epoch > 0)::int) END,
                status = CASE WHEN c.aside THEN 'PENDING' ELSE 'RUNNING' END,
                locked_by = CASE WHEN c.aside THEN NULL ELSE (?::uuid[])[c.slot] END,
                taken_from = CASE WHEN c.aside AND c.from_status = 'RUNNING' THEN w.locked_by END,
@@ -104,15 +114,19 @@ public final class ClaimRuns {
                  + CASE WHEN c.aside THEN 0 ELSE ?::bigint END * interval '1 millisecond',
                crashes = w.crashes + CASE WHEN c.from_status = 'RUNNING' THEN 1 ELSE 0 END,
                started_at = coalesce(w.started_at, t.now),
-               waits_for = NULL
-          FROM c, (SELECT kagzi.clock() AS now) AS t
+               waits_for = NULL,
+               clean_up_ms = CASE WHEN c.aside THEN w.clean_up_ms
+                                  ELSE nullif(c.clean_up_ms, 0) END
+          FROM c, (SELECT kagzi.clock() AS now, ?::int AS base) AS t
          WHERE w.run_id = c.run_id
         RETURNING w.run_id, w.epoch, w.status, w.workflow_type, w.version, w.attempts, w.external_id,
                   w.created_at, w.claimed_at, w.crashes, w.step_timeout_ms, w.headers,
                   ceil(extract(epoch FROM w.deadline_at - t.now) * 1000)::bigint
                     AS deadline_in_ms,
                   (extract(epoch FROM t.now - c.due_at) * 1000000)::bigint AS waited_us,
-                  c.slot, c.from_status, c.found, w.namespace, w.task_queue),
+                  c.slot, c.from_status, c.found, w.namespace, w.task_queue,
+                  w.cancel_epoch IS NOT NULL AS cancel_requested,
+                  w.clean_up_ms IS NOT NULL AS cleans_up),
       n AS (
         INSERT INTO kagzi.run_changes
                (namespace, task_queue, workflow_type, version, from_status, to_status, runs)
@@ -205,7 +219,8 @@ public final class ClaimRuns {
       @Nullable Long deadlineInMs,
       long dueNanos,
       @Nullable Payload input,
-      Map<String, String> headers) {
+      Map<String, String> headers,
+      Task.Cancel cancel) {
 
     int crashesBefore() {
       return before == RunStatus.RUNNING ? crashes - 1 : crashes;
@@ -247,6 +262,7 @@ public final class ClaimRuns {
                         ? request.slots.size()
                         : Math.min(t.tasksMax(), request.slots.size()))
             .bindLongs(request.types, request.lowUs)
+            .bindLongs(request.types, PollRequest.Wanted::cleanUpMs)
             .bind(request.queue.namespace())
             .bind(request.queue.queue())
             .bind(request.slots.size())
@@ -254,6 +270,7 @@ public final class ClaimRuns {
             .bind(request.bytesMax)
             .bindUuids(request.slots, WorkerId::value)
             .bind(request.leaseMs)
+            .bind(tx.epochBase())
             .list(ClaimRuns::map);
     List<RunId> slept = new ArrayList<>();
     List<Taken> aside = new ArrayList<>();
@@ -273,7 +290,7 @@ public final class ClaimRuns {
       }
       if (run.status == RunStatus.PENDING) {
         aside.add(run);
-      } else if (run.claim.epoch() > 1) {
+      } else if (run.claim.epoch() != tx.epochBase() + 1) {
         claimedBefore.put(run.claim.runId(), run.attempts);
       }
     }
@@ -360,6 +377,7 @@ public final class ClaimRuns {
         run.deadlineInMs,
         run.stepTimeoutMs == null ? stepTimeoutMs : run.stepTimeoutMs,
         run.headers,
+        run.cancel,
         run.dueNanos);
   }
 
@@ -382,7 +400,15 @@ public final class ClaimRuns {
         row.bigintOrNull("deadline_in_ms"),
         System.nanoTime() - TimeUnit.MICROSECONDS.toNanos(row.bigint("waited_us")),
         data == null ? null : new Payload(data, Json.decode(row.textOrNull("metadata"))),
-        Json.decodeUncached(row.textOrNull("headers")));
+        Json.decodeUncached(row.textOrNull("headers")),
+        cancel(row));
+  }
+
+  private static Task.Cancel cancel(Row row) throws SQLException {
+    if (!row.bool("cancel_requested")) {
+      return Task.Cancel.NONE;
+    }
+    return row.bool("cleans_up") ? Task.Cancel.CLEAN_UP : Task.Cancel.END;
   }
 
   static NextDue nextDue(
@@ -413,6 +439,8 @@ public final class ClaimRuns {
     if (anyVersion.isEmpty()) {
       return types;
     }
+    Map<String, PollRequest.Wanted> byType = new HashMap<>();
+    anyVersion.forEach(type -> byType.put(type.type(), type));
     session
         .query(VERSIONS_SQL)
         .bind(queue.namespace())
@@ -423,7 +451,8 @@ public final class ClaimRuns {
         .list(
             row ->
                 exact.add(
-                    new PollRequest.Wanted(row.text("workflow_type"), row.text("version"), 0)));
+                    Objects.requireNonNull(byType.get(row.text("workflow_type")))
+                        .withVersion(row.text("version"))));
     return exact;
   }
 }

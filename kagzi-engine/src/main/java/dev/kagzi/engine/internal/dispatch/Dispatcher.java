@@ -128,20 +128,24 @@ public final class Dispatcher implements AutoCloseable {
   public @Nullable SlotReservation reserve(QueueName name, TypeVersion type) {
     TaskQueue queue = queues.get(name);
     PollingWorker worker = queue == null ? null : queue.reserveSlot(type);
-    return queue == null || worker == null ? null : new ReservedSlot(queue, worker, type);
+    return queue == null || worker == null
+        ? null
+        : new ReservedSlot(queue, worker, type, queue.cleanUpMs(worker, type));
   }
 
   private final class ReservedSlot implements SlotReservation {
     private final TaskQueue queue;
     private final PollingWorker worker;
     private final TypeVersion type;
+    private final long cleanUpMs;
     private final AtomicBoolean open = new AtomicBoolean(true);
     private final long reservedNanos = System.nanoTime();
 
-    ReservedSlot(TaskQueue queue, PollingWorker worker, TypeVersion type) {
+    ReservedSlot(TaskQueue queue, PollingWorker worker, TypeVersion type, long cleanUpMs) {
       this.queue = queue;
       this.worker = worker;
       this.type = type;
+      this.cleanUpMs = cleanUpMs;
     }
 
     @Override
@@ -152,6 +156,11 @@ public final class Dispatcher implements AutoCloseable {
     @Override
     public long leaseMs() {
       return config.firstLease().toMillis();
+    }
+
+    @Override
+    public long cleanUpMs() {
+      return cleanUpMs;
     }
 
     @Override
@@ -204,6 +213,15 @@ public final class Dispatcher implements AutoCloseable {
   /** Checks all queues for due runs, because events may have been missed. */
   public void checkEverything() {
     updateAll(TaskQueue::checkEverything);
+  }
+
+  /**
+   * The database may have lost commits: forgets claims up to this epoch, and checks all queues,
+   * also for runs that were claimed or had ended before.
+   */
+  public void commitsLost(int epochMax) {
+    registry.removeUpTo(epochMax);
+    updateAll(TaskQueue::checkBelowLowUs);
   }
 
   public void namespaceEnabled(String namespace) {

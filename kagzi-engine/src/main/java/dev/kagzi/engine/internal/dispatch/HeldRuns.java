@@ -252,7 +252,7 @@ public final class HeldRuns {
       Integer limit = limits.byType().get(type.type());
       int free = limit == null ? 1 : limit - counts.getOrDefault(type.type(), 0);
       if (free > 0) {
-        left.add(new PollRequest.Wanted(type.type(), type.version(), limit == null ? 0 : free));
+        left.add(type.withTasksMax(limit == null ? 0 : free));
       }
     }
     return left;

@@ -106,6 +106,16 @@ final class PollingWorker {
     return null;
   }
 
+  /** How long its code may clean up a run of this type after a cancel; 0: it does not. */
+  long cleanUpMs(TypeVersion run) {
+    for (PollRequest.Wanted type : types) {
+      if (accepts(type, run)) {
+        return type.cleanUpMs();
+      }
+    }
+    return 0;
+  }
+
   int freeSlots(long nowNanos) {
     return offeredSlots(nowNanos) - reservedSlots - tasks.size();
   }
@@ -136,7 +146,7 @@ final class PollingWorker {
     for (PollRequest.Wanted type : types) {
       Integer limit = typeSlotsLeft.get(type.typeVersion());
       if (limit == null || limit > 0) {
-        left.add(new PollRequest.Wanted(type.type(), type.version(), limit == null ? 0 : limit));
+        left.add(type.withTasksMax(limit == null ? 0 : limit));
       }
     }
     return left;

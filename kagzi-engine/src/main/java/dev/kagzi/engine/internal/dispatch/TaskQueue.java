@@ -163,6 +163,10 @@ final class TaskQueue {
     return best;
   }
 
+  synchronized long cleanUpMs(PollingWorker worker, TypeVersion type) {
+    return worker.cleanUpMs(type);
+  }
+
   /** Older runs have priority: each of them needs a slot besides the one for the new run. */
   private static boolean hasSlotBesidesBacklog(PollingWorker worker, Backlog backlog, long now) {
     return backlog.isBounded() && worker.freeSlots(now) > backlog.runsMax();

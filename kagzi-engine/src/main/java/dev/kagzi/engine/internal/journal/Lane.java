@@ -182,8 +182,7 @@ final class Lane<W extends Write<?>> {
     if (batch.size() == 1) {
       W write = batch.get(0);
       if (!commitInParts(write)) {
-        DatabaseFailureLog.logRefused(
-            write.refusedLevel(), write.call(), write.subject(), write.key(), cause);
+        DatabaseFailureLog.logRefused(write.refusedLevel(), write.call(), write::addSubject, cause);
         fail(write, SqlErrors.refusal(cause));
       }
     } else {

@@ -5,6 +5,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.event.Level;
+import org.slf4j.spi.LoggingEventBuilder;
 
 /**
  * A change to be made durable, and its answer. The answer is staged in the open transaction and
@@ -28,6 +29,11 @@ public abstract class Write<R> {
   /** Names what {@link #key} identifies, for the log. */
   protected String subject() {
     return "key";
+  }
+
+  /** Adds what the write is about to a log line. */
+  protected LoggingEventBuilder addSubject(LoggingEventBuilder line) {
+    return line.addKeyValue(subject(), key());
   }
 
   protected Level refusedLevel() {

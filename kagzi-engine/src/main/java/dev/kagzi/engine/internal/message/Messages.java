@@ -83,14 +83,16 @@ public final class Messages {
   public static final String OF_ENDED_CHILDREN_SQL =
       """
       INSERT INTO kagzi.run_messages (to_run, step_id, what, data, metadata, created_at)
-      SELECT c.parent_run_id, c.parent_step_id, 'COMPLETED ' || c.run_id, p.data, p.metadata,
+      SELECT c.parent_run_id, c.parent_step_id, 'COMPLETED ' || c.child_id, p.data, p.metadata,
              kagzi.clock()
         FROM unnest(?::uuid[]) AS n (run_id)
        CROSS JOIN LATERAL (
-             SELECT r.run_id, r.parent_run_id, r.parent_step_id
+             SELECT r.run_id, r.parent_run_id, r.parent_step_id,
+                    coalesce(r.first_run_id, r.run_id) AS child_id
                FROM kagzi.workflow_runs r
               WHERE r.parent_run_id = n.run_id
                 AND r.status = 'COMPLETED'
+                AND r.continued_to IS NULL
                 AND r.detached IS NOT TRUE
                 AND r.parent_step_id IS NOT NULL
              OFFSET 0) AS c

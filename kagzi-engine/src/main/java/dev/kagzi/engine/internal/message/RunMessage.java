@@ -37,6 +37,11 @@ public record RunMessage(
     return new RunMessage(to, stepKey, Type.FAILED, from, null, why);
   }
 
+  /** The same message to another run. */
+  public RunMessage to(RunId other) {
+    return new RunMessage(other, stepKey, type, from, output, failure);
+  }
+
   public boolean isFromParent() {
     return type == Type.CANCEL || type == Type.TERMINATE;
   }

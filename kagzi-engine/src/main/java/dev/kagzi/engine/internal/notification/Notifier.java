@@ -1,9 +1,25 @@
 package dev.kagzi.engine.internal.notification;
 
+import dev.kagzi.engine.config.NotifierKind;
+import dev.kagzi.engine.internal.db.Database;
+import dev.kagzi.engine.thread.EssentialThreads;
 import java.util.UUID;
+import java.util.function.Consumer;
 
 /** Publishes messages to other servers, without waiting or throwing. A message can be lost. */
 public interface Notifier extends AutoCloseable {
+  static Notifier create(
+      NotifierKind kind,
+      Database database,
+      UUID serverId,
+      Consumer<ServerMessage> receiver,
+      EssentialThreads threads) {
+    return switch (kind) {
+      case POSTGRES -> new PostgresNotifier(database, serverId, receiver, threads);
+      case IN_PROCESS -> new InProcessNotifier(database.address(), serverId, receiver, threads);
+    };
+  }
+
   /** Starts sending and receiving. Call once, after all receivers exist. */
   void start();
 

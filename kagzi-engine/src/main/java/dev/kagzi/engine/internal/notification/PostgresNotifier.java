@@ -19,9 +19,9 @@ public final class PostgresNotifier implements Notifier {
   private static final int PAYLOAD_BYTES_MAX = 7_900;
   private static final int COALESCE_MS = 10;
   private static final int LIVENESS_CHECK_MS = 5_000;
-  private static final long PAUSE_MS_FIRST = 1_000;
+  private static final long PAUSE_MS_FIRST = 250;
   private static final long CLOSE_MS_MAX = 1_000;
-  private static final long PAUSE_MS_MAX = 30_000;
+  private static final long PAUSE_MS_MAX = 2_000;
 
   private final Database database;
   private final UUID serverId;

@@ -29,7 +29,10 @@ public sealed interface ServerMessage {
   record Stop(WorkerId worker, Claim claim, RunStatus status) implements ToWorker {}
 
   /** A child of the run has ended: the worker can request its result. */
-  record ChildEnded(WorkerId worker, Claim claim) implements ToWorker {}
+  record StepEnded(WorkerId worker, Claim claim) implements ToWorker {}
+
+  /** A cancel of the run was requested: the worker cleans up. */
+  record CancelRequested(WorkerId worker, Claim claim) implements ToWorker {}
 
   record Drain(WorkerId worker) implements ToWorker {}
 
@@ -72,8 +75,10 @@ public sealed interface ServerMessage {
       case Ended(RunId runId) -> "e " + runId;
       case Stop(WorkerId worker, Claim claim, RunStatus status) ->
           "s " + worker + ' ' + claim.runId() + ' ' + claim.epoch() + ' ' + status;
-      case ChildEnded(WorkerId worker, Claim claim) ->
+      case StepEnded(WorkerId worker, Claim claim) ->
           "k " + worker + ' ' + claim.runId() + ' ' + claim.epoch();
+      case CancelRequested(WorkerId worker, Claim claim) ->
+          "c " + worker + ' ' + claim.runId() + ' ' + claim.epoch();
       case Drain(WorkerId worker) -> "d " + worker;
       case Namespace(String namespace) -> "n " + escape(namespace);
       case Versions() -> "v";
@@ -94,7 +99,8 @@ public sealed interface ServerMessage {
                     Long.parseLong(parts[1])));
         case "e" -> RunId.parse(parts[1]).map(Ended::new);
         case "s" -> Optional.of(new Stop(worker(parts), claim(parts), RunStatus.valueOf(parts[4])));
-        case "k" -> Optional.of(new ChildEnded(worker(parts), claim(parts)));
+        case "k" -> Optional.of(new StepEnded(worker(parts), claim(parts)));
+        case "c" -> Optional.of(new CancelRequested(worker(parts), claim(parts)));
         case "d" -> Optional.of(new Drain(worker(parts)));
         case "n" -> Optional.of(new Namespace(unescape(parts[1])));
         case "v" -> Optional.of(new Versions());

@@ -4,12 +4,16 @@ import dev.kagzi.engine.internal.db.Database;
 import dev.kagzi.engine.internal.db.Session;
 import dev.kagzi.engine.value.Refusal;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Executes each call once, even if it is sent several times. */
 public final class IdempotentCalls {
+  /** How long a call is stored, as in {@link #PURGE_SQL}. */
+  public static final Duration REMEMBERED = Duration.ofDays(1);
+
   static final String INSERT_SQL =
       """
       INSERT INTO kagzi.requests (request_id, call, created_at)

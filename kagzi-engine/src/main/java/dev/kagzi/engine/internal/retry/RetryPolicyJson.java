@@ -39,22 +39,35 @@ public final class RetryPolicyJson {
 
   /** Reads what {@link #encode} wrote; an absent member gets the value of the default policy. */
   public static @Nullable RetryPolicy decode(@Nullable String json) {
+    return decode(json, RetryPolicy.DEFAULT);
+  }
+
+  /** Like {@link #decode(String)}, with the policy for absent members. */
+  public static @Nullable RetryPolicy decode(@Nullable String json, RetryPolicy defaults) {
     if (json == null) {
       return null;
     }
-    Reader reader = new Reader();
+    Reader reader = new Reader(defaults);
     Json.members(json, reader);
     return reader.policy();
   }
 
   private static final class Reader implements Json.Member {
-    private int attemptsMax = RetryPolicy.DEFAULT.attemptsMax();
-    private long delayFirstMs = RetryPolicy.DEFAULT.delayFirstMs();
-    private double coefficient = RetryPolicy.DEFAULT.coefficient();
-    private long delayMaxMs = RetryPolicy.DEFAULT.delayMaxMs();
-    private double jitter = RetryPolicy.DEFAULT.jitter();
+    private final RetryPolicy defaults;
+    private int attemptsMax;
+    private @Nullable Long delayFirstMs;
+    private double coefficient;
+    private @Nullable Long delayMaxMs;
+    private double jitter;
     private final List<String> nonRetryable = new ArrayList<>();
     private final List<String> retryableKinds = new ArrayList<>();
+
+    Reader(RetryPolicy defaults) {
+      this.defaults = defaults;
+      this.attemptsMax = defaults.attemptsMax();
+      this.coefficient = defaults.coefficient();
+      this.jitter = defaults.jitter();
+    }
 
     @Override
     public void read(String name, JsonParser parser) {
@@ -71,14 +84,32 @@ public final class RetryPolicyJson {
     }
 
     private static void readTexts(JsonParser parser, List<String> texts) {
-      while (parser.nextToken() != JsonToken.END_ARRAY) {
+      if (parser.currentToken() != JsonToken.START_ARRAY) {
+        throw new IllegalStateException(
+            parser.currentName() + ": " + parser.currentToken() + " (expected: an array of texts)");
+      }
+      while (parser.nextToken() == JsonToken.VALUE_STRING) {
         texts.add(parser.getString());
+      }
+      if (parser.currentToken() != JsonToken.END_ARRAY) {
+        throw new IllegalStateException(
+            "element of an array: " + parser.currentToken() + " (expected: a text)");
       }
     }
 
     RetryPolicy policy() {
+      // A default must not contradict the member that is there.
+      long max = delayMaxMs == null ? defaults.delayMaxMs() : delayMaxMs;
+      long first =
+          delayFirstMs == null ? Math.min(defaults.delayFirstMs(), max) : delayFirstMs.longValue();
       return new RetryPolicy(
-          attemptsMax, delayFirstMs, coefficient, delayMaxMs, jitter, nonRetryable, retryableKinds);
+          attemptsMax,
+          first,
+          coefficient,
+          delayMaxMs == null ? Math.max(max, first) : max,
+          jitter,
+          nonRetryable,
+          retryableKinds);
     }
   }
 }

@@ -13,6 +13,7 @@ public abstract sealed class ChangeRun<R> extends RunWrite<R>
         RenewLease,
         ReportWrite,
         ResumeRun,
+        SignalRun,
         TakeClaim {
 
   ChangeRun(RunId runId, int contentBytes) {

@@ -14,7 +14,8 @@ import java.util.UUID;
  * of creation, because a run that ended long ago was created even earlier. An index on the end time
  * would cost every run an index insert.
  *
- * <p>A run stays as long as its parent or one of its children is open.
+ * <p>A run stays as long as its parent or one of its children is open. The first run of a chain
+ * stays as long as the chain is open, because handles have its id.
  */
 public final class ExpiredRuns {
   // Scalar subqueries instead of EXISTS: for an EXISTS the planner would hash all open runs to
@@ -29,6 +30,10 @@ public final class ExpiredRuns {
       AND coalesce((SELECT false
                       FROM kagzi.workflow_runs c
                      WHERE c.parent_run_id = r.run_id AND c.finished_at IS NULL
+                     LIMIT 1), true)
+      AND coalesce((SELECT l.finished_at IS NOT NULL
+                      FROM kagzi.workflow_runs l
+                     WHERE l.first_run_id = r.run_id AND l.continued_to IS NULL
                      LIMIT 1), true)
       """;
 

@@ -49,19 +49,24 @@ public final class InsertRuns {
           """
           , deadline_at, execution_timeout_ms, deadline_after_ms, step_timeout_ms,
           heartbeat_timeout_ms, on_failure_workflow, on_failure_task_queue, retry_of, failed_run_id,
-          detached""",
+          detached, chain_deadline, chain_deadline_after_ms, clean_up_ms""",
           """
           , d.deadline_at, n.execution_timeout_ms,
           CASE WHEN n.deadline_us IS NOT NULL AND d.deadline_at > t.now
                THEN ceil(extract(epoch FROM d.deadline_at - t.now) * 1000)::bigint END,
           n.step_timeout_ms, n.heartbeat_timeout_ms, n.on_failure_workflow,
-          n.on_failure_task_queue, n.retry_of, n.failed_run_id, CASE WHEN n.detached THEN true END""",
+          n.on_failure_task_queue, n.retry_of, n.failed_run_id, CASE WHEN n.detached THEN true END,
+          kagzi.at(n.deadline_us),
+          CASE WHEN kagzi.at(n.deadline_us) > t.now
+               THEN ceil(extract(epoch FROM kagzi.at(n.deadline_us) - t.now) * 1000)::bigint END,
+          nullif(n.clean_up_ms, 0)""",
           """
           , ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::text[], ?::text[], ?::uuid[],
-          ?::uuid[], ?::boolean[]""",
+          ?::uuid[], ?::boolean[], ?::bigint[]""",
           """
           , execution_timeout_ms, deadline_us, step_timeout_ms, heartbeat_timeout_ms,
-          on_failure_workflow, on_failure_task_queue, retry_of, failed_run_id, detached""",
+          on_failure_workflow, on_failure_task_queue, retry_of, failed_run_id, detached,
+          clean_up_ms""",
           """
           CROSS JOIN LATERAL (
                 SELECT least(t.now + n.execution_timeout_ms * interval '1 millisecond',
@@ -78,7 +83,7 @@ public final class InsertRuns {
           SELECT n.run_id, n.namespace, n.external_id, n.task_queue, n.workflow_type, n.version,
                  n.retry_policy::jsonb, n.origin, n.parent_run_id, n.parent_step_id,
                  CASE WHEN n.locked_by IS NULL THEN 'PENDING' ELSE 'RUNNING' END,
-                 CASE WHEN n.locked_by IS NULL THEN 0 ELSE 1 END,
+                 CASE WHEN n.locked_by IS NULL THEN 0 ELSE t.base + 1 END,
                  n.locked_by,
                  CASE WHEN n.locked_by IS NULL THEN NULL ELSE t.now END,
                  t.now + n.lease_ms * interval '1 millisecond',
@@ -90,7 +95,7 @@ public final class InsertRuns {
                    AS n (run_id, namespace, external_id, task_queue, workflow_type, version,
                          retry_policy, origin, parent_run_id, parent_step_id, locked_by, lease_ms,
                          headers%s)
-           CROSS JOIN (SELECT kagzi.clock() AS now) AS t
+           CROSS JOIN (SELECT kagzi.clock() AS now, ?::int AS base) AS t
            %s
               ON CONFLICT DO NOTHING
           RETURNING run_id, created_at, namespace, task_queue, workflow_type, version, status),
@@ -122,7 +127,7 @@ public final class InsertRuns {
         SELECT n.run_id, n.namespace, n.external_id, n.task_queue, n.workflow_type, n.version,
                n.retry_policy::jsonb,
                CASE WHEN n.locked_by IS NULL THEN 'PENDING' ELSE 'RUNNING' END,
-               CASE WHEN n.locked_by IS NULL THEN 0 ELSE 1 END,
+               CASE WHEN n.locked_by IS NULL THEN 0 ELSE t.base + 1 END,
                n.locked_by,
                CASE WHEN n.locked_by IS NULL THEN NULL ELSE t.now END,
                t.now + n.lease_ms * interval '1 millisecond',
@@ -133,7 +138,7 @@ public final class InsertRuns {
                         ?::bigint, ?::text))
                  AS n (run_id, namespace, external_id, task_queue, workflow_type, version,
                        retry_policy, locked_by, lease_ms, headers)
-         CROSS JOIN (SELECT kagzi.clock() AS now) AS t
+         CROSS JOIN (SELECT kagzi.clock() AS now, ?::int AS base) AS t
             ON CONFLICT DO NOTHING
         RETURNING run_id, created_at, namespace, task_queue, workflow_type, version, status),
       c AS (
@@ -177,6 +182,7 @@ public final class InsertRuns {
                          WHERE b.namespace = n.namespace
                            AND b.external_id = n.external_id
                            AND b.ended <> '00000000-0000-0000-0000-000000000000'
+                           AND b.continued_to IS NULL
                         OFFSET 0) AS e
                 ORDER BY e.created_at DESC, e.run_id DESC
                 LIMIT 1
@@ -245,6 +251,8 @@ public final class InsertRuns {
     if (!plain) {
       bindOptions(query, ordered);
     }
+    query.bind(tx.epochBase());
+    ordered.forEach(start -> start.claimEpoch(tx.epochBase() + 1));
     query.list(row -> created.put(row.runId("run_id"), row.time("created_at")));
     return created;
   }
@@ -259,7 +267,8 @@ public final class InsertRuns {
         .bindTexts(starts, s -> orNull(s.request().options().onFailureTaskQueue()))
         .bindUuids(starts, s -> id(s.lineage().retryOf()))
         .bindUuids(starts, s -> id(s.lineage().failedRun()))
-        .bindBooleans(starts, s -> s.lineage().detached());
+        .bindBooleans(starts, s -> s.lineage().detached())
+        .bindLongs(starts, StartRun::cleanUpMs);
   }
 
   private static @Nullable Long deadlineUs(StartRun start) {
@@ -279,6 +288,7 @@ public final class InsertRuns {
   public static @Nullable Instant insertAlone(Session session, StartRun start) throws SQLException {
     StartRequest request = start.request();
     boolean input = !request.input().isEmpty();
+    start.claimEpoch(session.epochBase() + 1);
     return session
         .query(ALONE_SQL)
         .bind(start.runId().value())
@@ -291,6 +301,7 @@ public final class InsertRuns {
         .bind(lockedBy(start))
         .bind(leaseMs(start))
         .bind(Json.encodeUncached(request.options().headers()))
+        .bind(session.epochBase())
         .bind(input ? request.input().data() : null)
         .bind(input ? Json.encode(request.input().metadata()) : null)
         .first(row -> row.time("created_at"))

@@ -15,7 +15,9 @@ public final class LockRuns {
       SELECT run_id, namespace, task_queue, workflow_type, version, parent_run_id, parent_step_id,
              schedule_id, retry_policy, status, epoch, ended_epoch, locked_by, attempts, crashes,
              free_epoch, acknowledged_epoch, lost_epoch, taken_from, taken_epoch, waits_for,
-             waits_for_all, step_timeout_ms, heartbeat_timeout_ms, detached,
+             waits_for_all, step_timeout_ms, heartbeat_timeout_ms, detached, simple,
+             first_run_id, continued_to,
+             clean_up_ms, cancel_epoch,
              CASE WHEN available_at = 'infinity' THEN 9223372036854775807
                   ELSE (extract(epoch FROM available_at) * 1000000)::bigint END AS available_us,
              (extract(epoch FROM kagzi.clock()) * 1000000)::bigint AS now_us

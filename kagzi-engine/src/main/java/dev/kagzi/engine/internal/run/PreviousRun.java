@@ -15,13 +15,23 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** The start request of an existing run, for a retry as a new run. */
-public record PreviousRun(RunStatus status, @Nullable RunId failedRun, StartRequest request) {
+public record PreviousRun(
+    RunStatus status,
+    @Nullable RunId failedRun,
+    @Nullable RunId continuedTo,
+    @Nullable RunId lastOfChain,
+    StartRequest request) {
   // "namespace || ''" keeps the planner from the namespace index, so that it uses the primary key.
   static final String SQL =
       """
       SELECT r.namespace, r.external_id, r.task_queue, r.workflow_type, r.version, r.retry_policy,
-             r.status, r.execution_timeout_ms,
-             kagzi.clock() + r.deadline_after_ms * interval '1 millisecond' AS deadline,
+             r.status, r.execution_timeout_ms, r.continued_to,
+             (SELECT l.run_id FROM kagzi.workflow_runs l
+               WHERE r.continued_to IS NOT NULL AND l.continued_to IS NULL
+                 AND l.first_run_id = coalesce(r.first_run_id, r.run_id)
+               LIMIT 1) AS last_run_id,
+             kagzi.clock() + coalesce(r.chain_deadline_after_ms, r.deadline_after_ms)
+               * interval '1 millisecond' AS deadline,
              r.step_timeout_ms, r.heartbeat_timeout_ms,
              r.on_failure_workflow, r.on_failure_task_queue, r.failed_run_id, r.headers, p.data,
              p.metadata
@@ -41,6 +51,8 @@ public record PreviousRun(RunStatus status, @Nullable RunId failedRun, StartRequ
                 new PreviousRun(
                     RunStatus.valueOf(row.text("status")),
                     row.runIdOrNull("failed_run_id"),
+                    row.runIdOrNull("continued_to"),
+                    row.runIdOrNull("last_run_id"),
                     request(row, newId)));
   }
 

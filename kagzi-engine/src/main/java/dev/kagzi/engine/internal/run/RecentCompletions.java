@@ -66,6 +66,12 @@ public final class RecentCompletions {
     }
   }
 
+  public synchronized void forgetAll() {
+    entries.clear();
+    order.clear();
+    bytes = 0;
+  }
+
   public synchronized @Nullable RunEnd end(RunId run, String namespace) {
     Entry entry = entries.get(run);
     return entry != null && entry.namespace.equals(namespace) ? entry.end : null;

@@ -7,7 +7,8 @@ import java.sql.SQLException;
  * Numbers of runs by status. Every statement that changes a run's status also inserts a row into
  * {@code run_changes}. This class adds those rows to {@code run_counts} and deletes them. Counts
  * and pending changes together are exact at any moment, so a reader sums both. Starts and ends are
- * also added to {@code run_rates}, in the minute of the fold.
+ * also added to {@code run_rates}, in the minute of the fold. A change has no time of its own, so
+ * changes of servers that are gone must be folded with their age, see {@link #foldOld}.
  */
 public final class RunCounts {
   /** Skips locked rows; updates in key order, so that two servers cannot deadlock. */
@@ -42,7 +43,7 @@ public final class RunCounts {
                sum(CASE WHEN t.to_status IN ('FAILED', 'TIMED_OUT') THEN t.runs ELSE 0 END),
                sum(CASE WHEN t.to_status = 'CANCELLED' THEN t.runs ELSE 0 END)
           FROM taken t
-         CROSS JOIN (SELECT kagzi.clock() AS now) AS c
+         CROSS JOIN (SELECT kagzi.clock() - ?::bigint * interval '1 millisecond' AS now) AS c
          WHERE t.from_status IS NULL
             OR t.to_status IN ('COMPLETED', 'FAILED', 'TIMED_OUT', 'CANCELLED')
          GROUP BY t.namespace, c.now, t.workflow_type, t.task_queue
@@ -83,7 +84,17 @@ public final class RunCounts {
 
   /** Folds up to {@code max} changes into the counts. Returns how many changes were folded. */
   public static int fold(Session session, int max) throws SQLException {
-    return session.query(FOLD_SQL).bind(max).first(row -> row.integer("rows")).orElse(0);
+    return foldOld(session, 0, max);
+  }
+
+  /** Like {@link #fold}, of changes that were made {@code ageMs} milliseconds ago. */
+  public static int foldOld(Session session, long ageMs, int max) throws SQLException {
+    return session
+        .query(FOLD_SQL)
+        .bind(max)
+        .bind(ageMs)
+        .first(row -> row.integer("rows"))
+        .orElse(0);
   }
 
   /** Deletes rates of minutes that no display shows any more. */

@@ -35,6 +35,12 @@ public interface RunEvents {
   /** A failed step is executed again. */
   void stepRetried(QueueName queue, TypeVersion type);
 
+  /** A signal was stored; not published for an answer of a callback. */
+  void signalSent(QueueName queue, TypeVersion type);
+
+  /** A step has received a signal; not published for an answer of a callback. */
+  void signalReceived(QueueName queue, TypeVersion type);
+
   void claimEnded(Claim claim);
 
   /** A claim was taken from its worker. */
@@ -43,8 +49,14 @@ public interface RunEvents {
   /** A worker must stop a run that it has lost or that has ended. */
   void stop(WorkerId worker, Claim claim, RunStatus status);
 
-  /** A message has ended a step of a running run: its worker can ask for the result. */
-  void childEnded(WorkerId worker, Claim claim);
+  /** A running run has got a message or a signal: its worker can ask for results of steps. */
+  void stepEnded(WorkerId worker, Claim claim);
+
+  /** The run's code has published values. */
+  void published(RunId run);
+
+  /** A cancel of a running run was requested: its worker interrupts it, and cleans up. */
+  void cancelRequested(WorkerId worker, Claim claim);
 
   void messagesPosted(RunId to);
 

@@ -33,6 +33,7 @@ public final class RunRow {
   private final @Nullable Long stepTimeoutMs;
   private final @Nullable Long leaseMs;
   private final boolean detached;
+  private final @Nullable RunId firstRun;
   private final long nowUs;
 
   private final RunStatus previousStatus;
@@ -52,6 +53,10 @@ public final class RunRow {
   private @Nullable Failure blockedBy;
   private List<String> waitsFor;
   private boolean waitsForAll;
+  private boolean simple;
+  private @Nullable RunId continuedTo;
+  private final @Nullable Long cleanUpMs;
+  private @Nullable Integer cancelEpoch;
   private boolean changed;
 
   RunRow(Row row) throws SQLException {
@@ -80,6 +85,11 @@ public final class RunRow {
     this.crashes = row.integer("crashes");
     this.waitsFor = row.texts("waits_for");
     this.waitsForAll = row.bool("waits_for_all");
+    this.simple = row.bool("simple");
+    this.firstRun = row.runIdOrNull("first_run_id");
+    this.continuedTo = row.runIdOrNull("continued_to");
+    this.cleanUpMs = row.bigintOrNull("clean_up_ms");
+    this.cancelEpoch = row.integerOrNull("cancel_epoch");
     this.nowUs = row.bigint("now_us");
   }
 
@@ -163,6 +173,26 @@ public final class RunRow {
     this.waitsFor = List.of();
   }
 
+  /** The run continues as this one. The caller also ends the run. */
+  public void continueAs(RunId successor) {
+    this.continuedTo = successor;
+  }
+
+  /** The run that this one has continued as, before this transaction or in it; null if none. */
+  public @Nullable RunId continuedTo() {
+    return continuedTo;
+  }
+
+  /** The first run of the run's chain; null if this run is the first. */
+  public @Nullable RunId firstRun() {
+    return firstRun;
+  }
+
+  /** Identifies the chain: the id of its first run. */
+  public RunId chainId() {
+    return firstRun == null ? runId : firstRun;
+  }
+
   /** The holder has failed the run, and the whole run is retried. */
   public void retry(long untilUs, Failure why) {
     endClaim(RunStatus.PENDING, untilUs);
@@ -177,6 +207,7 @@ public final class RunRow {
     endClaim(RunStatus.PENDING, nowUs);
     this.attempts++;
     this.crashes = 0;
+    this.cancelEpoch = null;
   }
 
   /** Ends the run without its holder: cancel, terminate, timeout or crashes. */
@@ -241,6 +272,46 @@ public final class RunRow {
     this.availableUs = nowUs;
     this.waitsFor = List.of();
     this.waitsForAll = false;
+    this.changed = true;
+  }
+
+  /**
+   * A simple client executes the run. Written with the acknowledgement of the hand-out, which its
+   * first call about the run causes.
+   */
+  public void markSimple() {
+    this.simple = true;
+  }
+
+  /** Whether a simple client has executed the run, which cannot receive signals. */
+  public boolean isSimple() {
+    return simple;
+  }
+
+  /** How long the code may clean up after a cancel; null: a cancel ends the run at once. */
+  public @Nullable Long cleanUpMs() {
+    return cleanUpMs;
+  }
+
+  /** Whether the run cleans up, or has ended while it did. */
+  public boolean isCancelRequested() {
+    return cancelEpoch != null;
+  }
+
+  /** Whether the worker of the current claim may not know yet that a cancel was requested. */
+  public boolean mayMissCancel() {
+    return cancelEpoch != null && cancelEpoch == epoch;
+  }
+
+  /**
+   * Requests that the code cleans up. A run that waits becomes due, but not one whose workers have
+   * crashed: its delay protects other workers.
+   */
+  public void requestCancel() {
+    this.cancelEpoch = epoch;
+    if (status == RunStatus.SLEEPING || (status == RunStatus.PENDING && crashes == 0)) {
+      wake();
+    }
     this.changed = true;
   }
 

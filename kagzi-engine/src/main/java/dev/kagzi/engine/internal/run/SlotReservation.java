@@ -12,7 +12,12 @@ public interface SlotReservation {
 
   long leaseMs();
 
-  /** The run is durable and claimed by the worker with epoch 1. Dispatches it. */
+  /** How long the worker's code may clean up after a cancel; 0: it does not. */
+  default long cleanUpMs() {
+    return 0;
+  }
+
+  /** The run is durable and claimed by the worker, as {@link StartRun#claim}. Dispatches it. */
   void started(StartRun run, Instant createdAt);
 
   /** No run was inserted for the worker. Releases the slot. */

@@ -1,7 +1,9 @@
 package dev.kagzi.engine.internal.run;
 
+import dev.kagzi.engine.run.SignalRequest;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.run.StartResult;
+import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.value.Origin;
 import dev.kagzi.engine.value.QueueName;
@@ -11,12 +13,16 @@ import dev.kagzi.engine.value.TypeVersion;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.spi.LoggingEventBuilder;
 
 public final class StartRun extends RunWrite<StartResult> {
   private final StartRequest request;
   private final Lineage lineage;
   private final @Nullable SlotReservation reservation;
   private final @Nullable Refusal refusal;
+  private final @Nullable SignalRequest signal;
+  private volatile boolean signalStored;
+  private volatile int claimEpoch = 1;
 
   /**
    * The origin of a run and its links to other runs.
@@ -57,7 +63,17 @@ public final class StartRun extends RunWrite<StartResult> {
   /** {@code runId} is the id chosen by the caller, or a new one. */
   public StartRun(
       RunId runId, StartRequest request, Lineage lineage, @Nullable SlotReservation reservation) {
-    this(runId, request, lineage, reservation, null);
+    this(runId, request, lineage, reservation, null, null);
+  }
+
+  /** A start with a signal, which is stored in the same transaction if the run is inserted. */
+  public static StartRun withSignal(
+      RunId runId,
+      StartRequest request,
+      Lineage lineage,
+      @Nullable SlotReservation reservation,
+      SignalRequest signal) {
+    return new StartRun(runId, request, lineage, reservation, null, signal);
   }
 
   private StartRun(
@@ -65,12 +81,14 @@ public final class StartRun extends RunWrite<StartResult> {
       StartRequest request,
       Lineage lineage,
       @Nullable SlotReservation reservation,
-      @Nullable Refusal refusal) {
-    super(runId, bytes(request));
+      @Nullable Refusal refusal,
+      @Nullable SignalRequest signal) {
+    super(runId, bytes(request) + (signal == null ? 0 : signal.payload().bytes()));
     this.request = request;
     this.lineage = lineage;
     this.reservation = reservation;
     this.refusal = refusal;
+    this.signal = signal;
   }
 
   private static int bytes(StartRequest request) {
@@ -79,9 +97,14 @@ public final class StartRun extends RunWrite<StartResult> {
         + Limits.bytes(request.options().headers());
   }
 
+  @Override
+  protected LoggingEventBuilder addSubject(LoggingEventBuilder line) {
+    return TraceLog.add(super.addSubject(line), request.options().headers());
+  }
+
   /** Inserts nothing: answers with the run of an equal earlier start, or refuses. */
   public static StartRun repeated(RunId runId, StartRequest request, Refusal refusal) {
-    return new StartRun(runId, request, Lineage.CLIENT, null, refusal);
+    return new StartRun(runId, request, Lineage.CLIENT, null, refusal, null);
   }
 
   public StartRequest request() {
@@ -96,6 +119,34 @@ public final class StartRun extends RunWrite<StartResult> {
     return reservation;
   }
 
+  /** How long the worker of the reservation may clean up after a cancel; 0: it does not. */
+  public long cleanUpMs() {
+    return reservation == null ? 0 : reservation.cleanUpMs();
+  }
+
+  /** The signal that a new run starts with; null if there is none. */
+  public @Nullable SignalRequest signal() {
+    return signal;
+  }
+
+  /** Whether the transaction that decided this start has stored its signal. */
+  public boolean isSignalStored() {
+    return signalStored;
+  }
+
+  public void signalStored(boolean stored) {
+    this.signalStored = stored;
+  }
+
+  /** The claim of the worker of the reservation, if this start inserts the run. */
+  public Claim claim() {
+    return new Claim(runId(), claimEpoch);
+  }
+
+  void claimEpoch(int epoch) {
+    this.claimEpoch = epoch;
+  }
+
   /** Why no new run may be inserted; null if one may. */
   public @Nullable Refusal refusal() {
     return refusal;
@@ -106,7 +157,8 @@ public final class StartRun extends RunWrite<StartResult> {
     return request.options().isPlain()
         && lineage.retryOf() == null
         && lineage.failedRun() == null
-        && !lineage.detached();
+        && !lineage.detached()
+        && cleanUpMs() == 0;
   }
 
   /** Milliseconds from the creation to the deadline of the run; null: no deadline. */

@@ -50,7 +50,7 @@ public final class StepCounts {
               ErrorCode.INVALID_ARGUMENT,
               "steps: " + recorded + " (expected: " + expectedMax() + ")"));
     }
-    if (claim.epoch() > 1) {
+    if (!claim.isFirst()) {
       counts.put(claim.runId(), new Count(recorded));
     }
     return Optional.empty();
@@ -58,7 +58,8 @@ public final class StepCounts {
 
   /**
    * Refuses a report that would exceed the limit. A step counts when its first attempt ends, a
-   * child when it starts. Sleeps are counted by the next claim.
+   * child when it starts, a receive each time that it is reported. Sleeps are counted by the next
+   * claim.
    */
   public void check(Report report) {
     boolean isNewStep =
@@ -66,6 +67,11 @@ public final class StepCounts {
           case Report.StepDone done -> done.attempt() == 1;
           case Report.StepFailed failed -> failed.attempt() == 1;
           case Report.ChildStarted child -> child.attempt() == 1;
+          case Report.Receive ignored -> true;
+          case Report.ReceivesStopped ignored -> false;
+          case Report.ValuesPublished ignored -> false;
+          case Report.ContinueAsNew ignored -> false;
+          case Report.CancelSeen ignored -> false;
           case Report.StepStarted ignored -> false;
           case Report.Sleep ignored -> false;
           case Report.Done ignored -> false;

@@ -55,28 +55,52 @@ public final class UpdateRuns {
   public static final String ACKNOWLEDGE_SQL =
       """
       UPDATE kagzi.workflow_runs r
-         SET acknowledged_epoch = n.epoch
-        FROM unnest(?::uuid[], ?::int[]) AS n (run_id, epoch)
+         SET acknowledged_epoch = n.epoch,
+             simple = CASE WHEN n.simple THEN true ELSE r.simple END
+        FROM unnest(?::uuid[], ?::int[], ?::boolean[]) AS n (run_id, epoch, simple)
        WHERE r.run_id = n.run_id AND r.epoch = n.epoch
       """;
 
   /**
    * Sets the deadline again: its original duration, counted from now. A deadline that had already
    * passed at the start of the run is replaced by the execution timeout, or removed if there is
-   * none.
+   * none. The deadline of the run's chain moves with it. A request to cancel is over: it has set a
+   * deadline, too.
    */
   public static final String RENEW_DEADLINES_SQL =
       """
       UPDATE kagzi.workflow_runs r
-         SET deadline_at = kagzi.clock()
-               + coalesce(r.deadline_after_ms, r.execution_timeout_ms) * interval '1 millisecond'
-        FROM unnest(?::uuid[], ?::int[]) AS n (run_id, epoch)
+         SET deadline_at = t.now
+               + coalesce(r.deadline_after_ms, r.execution_timeout_ms) * interval '1 millisecond',
+             chain_deadline = t.now + r.chain_deadline_after_ms * interval '1 millisecond',
+             cancel_requested_at = NULL, cancel_epoch = NULL
+        FROM unnest(?::uuid[], ?::int[]) AS n (run_id, epoch),
+             (SELECT kagzi.clock() AS now) AS t
        WHERE r.run_id = n.run_id AND r.epoch = n.epoch
          AND r.deadline_at IS NOT NULL
       RETURNING coalesce(r.deadline_after_ms, r.execution_timeout_ms, -1) AS time_ms
       """;
 
+  /** The end of the clean-up is a deadline; an earlier one applies as before. */
+  public static final String REQUEST_CANCEL_SQL =
+      """
+      UPDATE kagzi.workflow_runs r
+         SET cancel_requested_at = kagzi.clock(), cancel_epoch = r.epoch,
+             deadline_at = least(r.deadline_at,
+                                 kagzi.clock() + r.clean_up_ms * interval '1 millisecond')
+        FROM unnest(?::uuid[], ?::int[]) AS n (run_id, epoch)
+       WHERE r.run_id = n.run_id AND r.epoch = n.epoch
+      """;
+
   private UpdateRuns() {}
+
+  /** Stores that cancels of these locked runs were requested. */
+  public static void requestCancel(Session tx, Collection<RunRow> rows) throws SQLException {
+    tx.query(REQUEST_CANCEL_SQL)
+        .bindUuids(rows, r -> r.runId().value())
+        .bindInts(rows, RunRow::epoch)
+        .update();
+  }
 
   /**
    * Records that workers have received their tasks, because they have made a call about the locked
@@ -86,6 +110,7 @@ public final class UpdateRuns {
     tx.query(ACKNOWLEDGE_SQL)
         .bindUuids(rows, r -> r.runId().value())
         .bindInts(rows, RunRow::epoch)
+        .bindBooleans(rows, RunRow::isSimple)
         .update();
   }
 
@@ -94,6 +119,7 @@ public final class UpdateRuns {
     tx.query(ACKNOWLEDGE_SQL)
         .bindUuids(List.of(claim), c -> c.runId().value())
         .bindInts(List.of(claim), Claim::epoch)
+        .bindBooleans(List.of(claim), c -> false)
         .update();
   }
 

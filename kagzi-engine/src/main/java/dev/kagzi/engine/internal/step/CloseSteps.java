@@ -41,20 +41,22 @@ public final class CloseSteps {
          AND s.due_at <= kagzi.clock()
       """;
 
-  /** Reopens the sleeps of resumed runs; they keep their wake time. */
-  public static final String REOPEN_SLEEPS_SQL =
+  /** Reopens the sleeps and receives of resumed runs; they keep their wake time or timeout. */
+  public static final String REOPEN_WAITS_SQL =
       """
       UPDATE kagzi.step_runs s
          SET status = 'RUNNING', final = false, error = NULL, finished_at = NULL
         FROM unnest(?::uuid[]) AS n (run_id)
        WHERE s.run_id = n.run_id
-         AND s.kind = 'SLEEP'
+         AND s.kind IN ('SLEEP', 'SIGNAL')
          AND s.status = 'FAILED'
+         AND s.error = ?::jsonb
       """;
 
   /**
    * Reopens the child steps that the end of the resumed runs had closed, if the child is active or
-   * completed. A child that ended otherwise is started again.
+   * completed. A child that ended otherwise is started again. Of a child that has continued as new,
+   * the last run of its chain counts.
    */
   public static final String REOPEN_CHILDREN_SQL =
       """
@@ -66,10 +68,34 @@ public final class CloseSteps {
          AND s.status = 'FAILED'
          AND s.error = ?::jsonb
          AND c.run_id = s.child_run_id
-         AND (c.finished_at IS NULL OR c.status = 'COMPLETED')
+         AND CASE WHEN c.continued_to IS NULL THEN c.finished_at IS NULL OR c.status = 'COMPLETED'
+                  ELSE (SELECT l.finished_at IS NULL OR l.status = 'COMPLETED'
+                          FROM kagzi.workflow_runs l
+                         WHERE l.first_run_id = c.run_id AND l.continued_to IS NULL
+                         LIMIT 1) END
+      """;
+
+  /** Deletes the receives of branches that lost their race: they count as never begun. */
+  public static final String DELETE_RECEIVES_SQL =
+      """
+      DELETE FROM kagzi.step_runs s
+       USING unnest(?::uuid[], ?::text[]) AS n (run_id, scope)
+       WHERE s.run_id = n.run_id
+         AND s.kind = 'SIGNAL'
+         AND starts_with(s.step_id, n.scope)
       """;
 
   private CloseSteps() {}
+
+  /** A branch of a run; the scope is the common prefix of its step keys. */
+  public record Scope(RunId runId, String scope) {}
+
+  public static void deleteReceives(Session tx, Collection<Scope> scopes) throws SQLException {
+    tx.query(DELETE_RECEIVES_SQL)
+        .bindUuids(scopes, each -> each.runId().value())
+        .bindTexts(scopes, Scope::scope)
+        .update();
+  }
 
   /** Closes the open steps of runs that end; the map value is true for completed runs. */
   public static void endOpen(Session tx, Map<RunId, Boolean> runs, Failure why)
@@ -96,7 +122,12 @@ public final class CloseSteps {
         > 0;
   }
 
-  public static void reopenSleeps(Session tx, Collection<RunId> runs) throws SQLException {
-    tx.query(REOPEN_SLEEPS_SQL).bindUuids(runs, RunId::value).update();
+  /**
+   * Reopens waits that were closed with this failure. One that a cancel ended stays closed: the
+   * code has seen it.
+   */
+  public static void reopenWaits(Session tx, Collection<RunId> runs, Failure closedFor)
+      throws SQLException {
+    tx.query(REOPEN_WAITS_SQL).bindUuids(runs, RunId::value).bind(Json.encode(closedFor)).update();
   }
 }

@@ -26,7 +26,7 @@ public final class ReadSteps {
   private static final String COLUMNS =
       """
       s.run_id, s.step_id, s.attempt, s.epoch, s.run_attempt, s.kind, s.status, s.final,
-      s.output, s.output_metadata, s.error, s.retry_policy, s.child_run_id, s.input_hash,
+      s.output, s.output_metadata, s.error, s.retry_policy, s.child_run_id, s.input_hash, s.name,
       CASE WHEN s.status <> 'COMPLETED' THEN s.progress END AS progress, s.progress_metadata,
       (extract(epoch FROM s.due_at) * 1000000)::bigint AS due_us
       """;
@@ -39,7 +39,8 @@ public final class ReadSteps {
             , s.all_bytes
               FROM (SELECT x.run_id, x.step_id, x.attempt, x.epoch, x.run_attempt, x.kind, x.status,
                            x.final, x.output_metadata, x.error, x.retry_policy, x.child_run_id,
-                           x.input_hash, x.progress, x.progress_metadata, x.due_at, x.all_bytes,
+                           x.input_hash, x.name, x.progress, x.progress_metadata, x.due_at,
+                           x.all_bytes,
                            CASE WHEN x.all_bytes <= ?::bigint THEN x.output END AS output
                       FROM (SELECT t.*,
                                    coalesce(sum(octet_length(t.output)) OVER (), 0) AS all_bytes
@@ -59,12 +60,12 @@ public final class ReadSteps {
           + """
             , s.withheld, s.all_bytes
               FROM (SELECT l.run_id, l.step_id, l.attempt, l.epoch, l.run_attempt, l.kind, l.status,
-                           l.final, l.retry_policy, l.child_run_id, l.input_hash, l.progress,
-                           l.progress_metadata, l.due_at, l.all_bytes,
+                           l.final, l.retry_policy, l.child_run_id, l.input_hash, l.name,
+                           l.progress, l.progress_metadata, l.due_at, l.all_bytes,
                            CASE WHEN r.read THEN l.output END AS output,
                            CASE WHEN r.read THEN l.output_metadata END AS output_metadata,
                            CASE WHEN r.read THEN l.error END AS error,
-                           NOT l.included AND l.bytes > 0 AS withheld
+                           NOT l.included AND (l.bytes > 0 OR l.output IS NOT NULL) AS withheld
                       FROM (SELECT t.*,
                                    coalesce(sum(t.bytes) FILTER (WHERE t.included) OVER (), 0)
                                      AS all_bytes
@@ -325,6 +326,6 @@ public final class ReadSteps {
         row.runIdOrNull("child_run_id"),
         row.textOrNull("input_hash"),
         row.payloadOrNull("progress", "progress_metadata"),
-        null);
+        row.textOrNull("name"));
   }
 }

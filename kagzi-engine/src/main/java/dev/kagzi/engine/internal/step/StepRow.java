@@ -5,6 +5,7 @@ import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.RecordedStep;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.StepKind;
+import dev.kagzi.engine.value.StepRef;
 import dev.kagzi.engine.value.StepStatus;
 import org.jspecify.annotations.Nullable;
 
@@ -13,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param runAttempt the attempt of the run that made this attempt
  * @param isFinal no retry follows: the workflow code receives the failure
- * @param dueUs when the next attempt is due, or when a sleep is over
+ * @param dueUs when the next attempt is due, when a sleep is over, or when a receive times out
  * @param timeoutUs when a running attempt times out; null in a row that was read
  * @param ranUs how long the attempt had been running at the time of the report; 0 in a row that was
  *     read
@@ -57,6 +58,16 @@ public record StepRow(
         && inputHash == null;
   }
 
+  /** The name of the signal that a step of kind SIGNAL receives. */
+  public String signalName() {
+    return name == null ? new StepRef(runId, stepKey, attempt, epoch).name() : name;
+  }
+
+  /** Whether the step waits for a signal. */
+  public boolean isReceiving() {
+    return kind == StepKind.SIGNAL && status == StepStatus.RUNNING;
+  }
+
   public boolean isFinalIn(int currentRunAttempt) {
     return status == StepStatus.FAILED && isFinal && runAttempt == currentRunAttempt;
   }
@@ -71,7 +82,11 @@ public record StepRow(
     Failure why =
         failure == null ? Failure.of(dev.kagzi.engine.value.ErrorCode.INTERNAL, "") : failure;
     return switch (status) {
-      case COMPLETED -> new RecordedStep.Result.Output(output == null ? Payload.EMPTY : output);
+      // A receive without an output has timed out; a received signal has one, even if it is empty.
+      case COMPLETED ->
+          kind == StepKind.SIGNAL && output == null
+              ? new RecordedStep.Result.TimedOut()
+              : new RecordedStep.Result.Output(output == null ? Payload.EMPTY : output);
       // A failure of an earlier run attempt is retried at once.
       case FAILED ->
           runAttempt != currentRunAttempt
@@ -80,7 +95,7 @@ public record StepRow(
                   ? new RecordedStep.Result.FinalFailure(why)
                   : new RecordedStep.Result.Retry(why, remainingMs(nowUs));
       case RUNNING, PENDING ->
-          kind == StepKind.SLEEP && dueUs != null
+          (kind == StepKind.SLEEP || kind == StepKind.SIGNAL) && dueUs != null
               ? new RecordedStep.Result.Sleeping(remainingMs(nowUs))
               : new RecordedStep.Result.Open();
     };

@@ -9,7 +9,6 @@ import dev.kagzi.engine.internal.run.StartRun;
 import dev.kagzi.engine.internal.step.StepRow;
 import dev.kagzi.engine.run.Report;
 import dev.kagzi.engine.run.ReportResult;
-import dev.kagzi.engine.run.ReportResult.AwaitedSteps;
 import dev.kagzi.engine.run.ReportResult.ChildAccepted;
 import dev.kagzi.engine.run.ReportResult.ClaimLost;
 import dev.kagzi.engine.run.StartRequest;
@@ -26,9 +25,15 @@ import dev.kagzi.engine.value.WorkerId;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Decides transitions between runs: child starts, waits for children, and messages. */
+/** Decides transitions between runs: child starts, waits for children and signals, messages. */
 record ChildTransitions(
-    RunBatch batch, Versions versions, RunMutations mutations, RunEvents events) {
+    RunBatch batch,
+    Versions versions,
+    RunMutations mutations,
+    CancelTransitions cancels,
+    SignalTransitions signals,
+    AwaitedSteps awaited,
+    RunEvents events) {
   private static final long US_PER_MS = 1_000;
 
   /** Limit of the step results in one answer; a larger first result is returned alone. */
@@ -104,31 +109,21 @@ record ChildTransitions(
     }
     return switch (row.fence(r.claim())) {
       case HELD -> {
-        List<StepRow> ended = endedSteps(row, r.steps());
+        signals.receiveInOpenSteps(row, r.steps());
+        List<StepRow> ended = awaited.ended(row, r.steps());
         boolean enough =
             !r.steps().isEmpty() && (r.all() ? ended.size() == r.steps().size() : !ended.isEmpty());
         if (enough || r.keepClaim()) {
-          yield new AwaitedSteps(upToByteLimit(row, ended), true);
+          yield new ReportResult.AwaitedSteps(upToByteLimit(row, ended), true);
         }
         long untilUs =
             r.durationMs() == null ? RunRow.NEVER : row.nowUs() + r.durationMs() * US_PER_MS;
         mutations.park(row, RunStatus.SLEEPING, untilUs, r.steps(), r.all());
-        yield new AwaitedSteps(List.of(), false);
+        yield new ReportResult.AwaitedSteps(List.of(), false);
       }
-      case ENDED_BY_HOLDER -> new AwaitedSteps(List.of(), false);
+      case ENDED_BY_HOLDER -> new ReportResult.AwaitedSteps(List.of(), false);
       case LOST -> new ClaimLost(row.status());
     };
-  }
-
-  private List<StepRow> endedSteps(RunRow row, List<String> steps) {
-    List<StepRow> ended = new ArrayList<>();
-    for (String step : steps) {
-      StepRow last = batch.lastAttempt(row.runId(), step);
-      if (last != null && hasEnded(row, last)) {
-        ended.add(last);
-      }
-    }
-    return ended;
   }
 
   private List<RecordedStep> upToByteLimit(RunRow row, List<StepRow> ended) {
@@ -153,16 +148,32 @@ record ChildTransitions(
       WorkerId worker = row.lockedBy();
       if (recorded && row.status() == RunStatus.RUNNING && worker != null) {
         Claim claim = new Claim(row.runId(), row.epoch());
-        batch.afterCommit(() -> events.childEnded(worker, claim));
+        batch.afterCommit(() -> events.stepEnded(worker, claim));
       }
+    } else if (row != null) {
+      forwardToChain(row);
     }
     Integer before = write.answerBefore();
     write.answer(before == null ? count : Math.max(before, count));
   }
 
   /**
+   * A parent posts its cancel to the children that it sees as open. If such a child has continued
+   * as new meanwhile, the message goes to the last run of its chain.
+   */
+  private void forwardToChain(RunRow row) {
+    RunId last = batch.chains().lastRun(row);
+    for (RunMessage message : batch.inbox(row.runId())) {
+      if (last != null && message.isFromParent()) {
+        batch.post(message.to(last));
+        batch.afterCommit(() -> events.messagesPosted(last));
+      }
+    }
+  }
+
+  /**
    * Applies the messages to the run: records step results, wakes the run if it waits for them, and
-   * ends it if its parent was cancelled or terminated. Returns whether steps were recorded.
+   * cancels or terminates it if its parent was. Returns whether steps were recorded.
    */
   private boolean readInbox(RunRow row) {
     boolean recorded = false;
@@ -171,15 +182,12 @@ record ChildTransitions(
         return recorded;
       }
       if (message.isFromParent()) {
-        mutations.cancel(row, message.failure());
+        cancels.cancel(row, message.failure());
       } else {
         recorded |= record(row, message);
       }
     }
-    if (row.status() == RunStatus.SLEEPING && !row.waitsFor().isEmpty() && hasAwaitedSteps(row)) {
-      row.wake();
-      batch.afterCommit(() -> events.runDue(row.queue(), row.type(), 0));
-    }
+    awaited.wakeIfEnded(row);
     return recorded;
   }
 
@@ -210,14 +218,5 @@ record ChildTransitions(
     return completed
         ? step.output(message.output()).row()
         : step.failure(message.failure()).isFinal().row();
-  }
-
-  private static boolean hasEnded(RunRow row, StepRow step) {
-    return step.status() == StepStatus.COMPLETED || step.isFinalIn(row.attempts());
-  }
-
-  private boolean hasAwaitedSteps(RunRow row) {
-    int ended = endedSteps(row, row.waitsFor()).size();
-    return row.waitsForAll() ? ended == row.waitsFor().size() : ended > 0;
   }
 }

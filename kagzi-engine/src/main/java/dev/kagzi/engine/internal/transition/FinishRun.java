@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * Completes one run with a single autocommit statement, which can also record its last step. The
  * UPDATE is its own fence: it waits for the row lock and compares the epoch again. Runs with a
  * parent or a schedule take the batch path, because their end also changes the parent or the
- * schedule.
+ * schedule; so do runs whose cancel was requested, because they end as CANCELLED.
  */
 final class FinishRun {
   // "namespace || ''" keeps the planner from the namespace index. On an empty table it considers
@@ -26,7 +26,7 @@ final class FinishRun {
            SET status = 'COMPLETED', available_at = NULL, locked_by = NULL, blocked_by = NULL,
                ended_epoch = epoch, finished_at = kagzi.clock(), ended = run_id, error = NULL
          WHERE run_id = ? AND namespace || '' = ? AND epoch = ? AND status = 'RUNNING'
-           AND parent_run_id IS NULL AND schedule_id IS NULL
+           AND parent_run_id IS NULL AND schedule_id IS NULL AND cancel_epoch IS NULL
         RETURNING run_id, epoch, attempts, namespace, task_queue, workflow_type, version),
       c AS (
         INSERT INTO kagzi.run_changes

@@ -4,6 +4,7 @@ import dev.kagzi.engine.internal.db.Session;
 import dev.kagzi.engine.internal.journal.BatchWriter.Effects;
 import dev.kagzi.engine.internal.message.Messages;
 import dev.kagzi.engine.internal.message.RunMessage;
+import dev.kagzi.engine.internal.published.PublishedValues;
 import dev.kagzi.engine.internal.run.InsertPayloads;
 import dev.kagzi.engine.internal.run.InsertRuns;
 import dev.kagzi.engine.internal.run.LargePayloads;
@@ -21,15 +22,13 @@ import dev.kagzi.engine.internal.step.CloseSteps;
 import dev.kagzi.engine.internal.step.ReadSteps;
 import dev.kagzi.engine.internal.step.StepRow;
 import dev.kagzi.engine.internal.step.WriteSteps;
-import dev.kagzi.engine.run.Report;
-import dev.kagzi.engine.run.ReportResult;
 import dev.kagzi.engine.run.RunEnd;
 import dev.kagzi.engine.value.ErrorCode;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
-import dev.kagzi.engine.value.StepStatus;
+import dev.kagzi.engine.value.StepKind;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -77,6 +76,11 @@ final class RunBatch {
   private final Map<RunId, RunRow> handOutsToAcknowledge = new LinkedHashMap<>();
   private final Map<UUID, Integer> carriedOver = new LinkedHashMap<>();
   private final Map<RunId, Optional<Failure>> cancelledParents = new LinkedHashMap<>();
+  private final Set<CloseSteps.Scope> stoppedScopes = new LinkedHashSet<>();
+  private final SignalBuffer signals = new SignalBuffer();
+  private final PublishedValues published = new PublishedValues();
+  private final Chains chains = new Chains();
+  private final Set<RunRow> cancelRequests = new LinkedHashSet<>();
   private Map<RunId, RunRow> rows = Map.of();
   private Map<StepRow.Key, List<StepRow>> storedSteps = Map.of();
   private ReadSteps.Awaited awaited = ReadSteps.Awaited.NONE;
@@ -111,6 +115,57 @@ final class RunBatch {
 
   void takeMessages(Collection<RunId> ids) throws SQLException {
     inbox = ids.isEmpty() ? Messages.Taken.NONE : Messages.take(tx, ids);
+  }
+
+  /** Reads what the decisions about signals need. Call it after the steps were read. */
+  void readSignals(SignalReads reads) throws SQLException {
+    signals.readSent(tx, reads.sent(), rows);
+    signals.readReceived(tx, reads.stopped());
+    signals.readOldest(tx, reads.wanted(this));
+  }
+
+  SignalBuffer signals() {
+    return signals;
+  }
+
+  void readPublished(Collection<RunId> ids) throws SQLException {
+    published.read(tx, ids);
+  }
+
+  PublishedValues published() {
+    return published;
+  }
+
+  /** Reads what decisions about chains need: of runs that continue, and that have continued. */
+  void readChains(Collection<RunId> continuing, Collection<RunRow> continued) throws SQLException {
+    chains.readOpenSteps(tx, continuing);
+    chains.readLastRuns(tx, continued);
+  }
+
+  Chains chains() {
+    return chains;
+  }
+
+  /** The steps by which this batch starts children of the run that are not detached. */
+  List<String> startedChildren(RunId runId) {
+    return starts.stream()
+        .map(StartRun::lineage)
+        .filter(lineage -> runId.equals(lineage.parent()) && !lineage.detached())
+        .map(lineage -> String.valueOf(lineage.parentStep()))
+        .toList();
+  }
+
+  /** Ends the receives of a branch that has lost its race, as if they had never begun. */
+  void stopReceives(RunId runId, String scope) {
+    signals.giveBack(runId, scope);
+    steps
+        .keySet()
+        .removeIf(
+            key ->
+                key.runId().equals(runId)
+                    && key.stepKey().startsWith(scope)
+                    && attempts(runId, key.stepKey()).getLast().kind() == StepKind.SIGNAL);
+    stoppedScopes.add(new CloseSteps.Scope(runId, scope));
   }
 
   void readFailureContexts(Collection<RunId> ids) throws SQLException {
@@ -284,6 +339,11 @@ final class RunBatch {
     cancelledParents.put(runId, Optional.ofNullable(why));
   }
 
+  /** Stores that a cancel was requested, also if the run ends in this batch. */
+  void requestCancel(RunRow row) {
+    cancelRequests.add(row);
+  }
+
   void closeSteps(RunId runId) {
     reopened.remove(runId);
     endedWithOpenSteps.put(runId, false);
@@ -300,21 +360,12 @@ final class RunBatch {
   }
 
   static RunEnd completion(RunRow row, RunStatus status, @Nullable Payload output) {
-    return new RunEnd(row.runId(), status, output, row.failure());
+    return new RunEnd(row.runId(), status, output, row.failure(), row.continuedTo());
   }
 
-  /** Whether the transaction has changed rows, or {@link #flush} will; not if it only read. */
-  boolean hasChanges() {
-    return !inbox.byReceiver().isEmpty()
-        || !starts.isEmpty()
-        || !steps.isEmpty()
-        || !handOutsToAcknowledge.isEmpty()
-        || !endedWithOpenSteps.isEmpty()
-        || !messages.isEmpty()
-        || !cancelledParents.isEmpty()
-        || !reopened.isEmpty()
-        || !payloads.isEmpty()
-        || rows.values().stream().anyMatch(RunRow::isChanged);
+  /** Whether messages were taken: that deletes them. */
+  boolean hasTakenMessages() {
+    return !inbox.byReceiver().isEmpty();
   }
 
   /** Writes all collected changes; returns the effects to run after the commit. */
@@ -323,7 +374,13 @@ final class RunBatch {
     if (!starts.isEmpty()) {
       insertStarts(events);
     }
+    if (!stoppedScopes.isEmpty()) {
+      CloseSteps.deleteReceives(tx, stoppedScopes);
+    }
     writeSteps();
+    signals.flush(tx);
+    published.flush(tx);
+    published.changed().forEach(run -> afterCommit(() -> events.published(run)));
     if (!handOutsToAcknowledge.isEmpty()) {
       UpdateRuns.acknowledgeHandOuts(tx, handOutsToAcknowledge.values());
     }
@@ -342,13 +399,17 @@ final class RunBatch {
     if (!changed.isEmpty()) {
       UpdateRuns.apply(tx, changed);
       updateSchedules(changed, events);
+      chains.flush(tx, this, events);
+    }
+    if (!cancelRequests.isEmpty()) {
+      UpdateRuns.requestCancel(tx, cancelRequests);
     }
     if (!cancelledParents.isEmpty()) {
       List<RunId> children = Messages.postCancelToChildren(tx, cancelledParents);
       children.forEach(child -> afterCommit(() -> events.messagesPosted(child)));
     }
     if (!reopened.isEmpty()) {
-      CloseSteps.reopenSleeps(tx, reopened);
+      CloseSteps.reopenWaits(tx, reopened, ENDED);
       if (!carriedOver.isEmpty()) {
         CaughtFailures.carryOver(tx, carriedOver);
       }
@@ -370,12 +431,14 @@ final class RunBatch {
     return () -> all.forEach(RunBatch::runEffect);
   }
 
-  /** Updates the schedules of runs that ended or were resumed. */
+  /** Updates the schedules of runs that ended or were resumed; not if their chains continue. */
   private void updateSchedules(List<RunRow> changed, RunEvents events) throws SQLException {
     List<ScheduledRunEnds.StatusChange> changes = new ArrayList<>();
     for (RunRow row : changed) {
       RunId schedule = row.schedule();
-      if (schedule != null && row.previousStatus().isFinal() != row.status().isFinal()) {
+      if (schedule != null
+          && row.continuedTo() == null
+          && row.previousStatus().isFinal() != row.status().isFinal()) {
         changes.add(
             new ScheduledRunEnds.StatusChange(schedule, row.previousStatus(), row.status()));
       }
@@ -422,33 +485,7 @@ final class RunBatch {
       WriteSteps.write(tx, others);
     }
     if (!plain.isEmpty() && WriteSteps.writePlain(tx, plain) < plain.size()) {
-      answerDuplicates();
-    }
-  }
-
-  /** Some steps had a result already: their reports return the recorded one. */
-  private void answerDuplicates() throws SQLException {
-    Map<StepRow.Key, ReportWrite> writes = new LinkedHashMap<>();
-    for (ReportWrite write : writtenWithoutRead) {
-      if (write.report() instanceof Report.StepDone done) {
-        writes.put(new StepRow.Key(write.runId(), done.stepKey()), write);
-      }
-    }
-    Map<StepRow.Key, List<StepRow>> stored = ReadSteps.byKey(tx, writes.keySet());
-    writes.forEach(
-        (key, write) -> stored.getOrDefault(key, List.of()).forEach(row -> answer(write, row)));
-  }
-
-  private void answer(ReportWrite write, StepRow stored) {
-    RunRow run = rows.get(write.runId());
-    boolean own = stored.attempt() == 1 && run != null && stored.epoch() == run.epoch();
-    boolean hasResult =
-        stored.status() == StepStatus.COMPLETED ? !own : stored.status() == StepStatus.FAILED;
-    if (run != null && hasResult) {
-      write.answer(new ReportResult.AlreadyRecorded(stored.recorded(run.nowUs(), run.attempts())));
-      if (stored.epoch() != run.epoch() && run.fence(write.report().claim()) == RunRow.Fence.HELD) {
-        acknowledgeHandOut(run);
-      }
+      RepeatedReports.answer(tx, this, writtenWithoutRead);
     }
   }
 }

@@ -53,12 +53,21 @@ record RunMutations(RunBatch batch, Versions versions, RunEvents events) {
 
   /** Cancels, or terminates with a failure, the run and its children that are not detached. */
   void cancel(RunRow row, @Nullable Failure why) {
-    RunStatus end = why == null ? RunStatus.CANCELLED : RunStatus.FAILED;
+    endFromOutside(row, why == null ? RunStatus.CANCELLED : RunStatus.FAILED, why);
+    batch.cancelChildren(row.runId(), why);
+  }
+
+  /** Ends a run that cleans up; the failure is why its code did not end it. */
+  void endCleanUp(RunRow row, Failure why) {
+    endFromOutside(row, RunStatus.CANCELLED, why);
+    batch.cancelChildren(row.runId(), null);
+  }
+
+  private void endFromOutside(RunRow row, RunStatus end, @Nullable Failure why) {
     WorkerId worker = row.lockedBy();
     Claim claim = new Claim(row.runId(), row.epoch());
     row.endFromOutside(end, why);
     batch.closeSteps(row.runId());
-    batch.cancelChildren(row.runId(), why);
     stopWorker(worker, claim, end);
     notifyOfEnd(row, end, null);
   }
@@ -131,11 +140,12 @@ record RunMutations(RunBatch batch, Versions versions, RunEvents events) {
   void notifyOfEnd(RunRow row, RunStatus status, @Nullable Payload output) {
     RunId parent = row.parent();
     String parentStep = row.parentStep();
-    if (parent != null && parentStep != null && !row.isDetached()) {
+    // The parent waits for the end of the chain, and knows its first run as its child.
+    if (parent != null && parentStep != null && !row.isDetached() && row.continuedTo() == null) {
       batch.post(
           status == RunStatus.COMPLETED
-              ? RunMessage.completed(parent, parentStep, row.runId(), output)
-              : RunMessage.failed(parent, parentStep, row.runId(), childFailure(row, status)));
+              ? RunMessage.completed(parent, parentStep, row.chainId(), output)
+              : RunMessage.failed(parent, parentStep, row.chainId(), childFailure(row, status)));
       batch.afterCommit(() -> events.messagesPosted(parent));
     }
     batch.afterCommit(
@@ -165,6 +175,13 @@ record RunMutations(RunBatch batch, Versions versions, RunEvents events) {
 
   void park(RunRow row, RunStatus status, long untilUs, List<String> steps, boolean all) {
     Claim claim = new Claim(row.runId(), row.epoch());
+    if (row.mayMissCancel()) {
+      // The worker did not know of the cancel when it gave the run back. Its next task has it.
+      row.park(RunStatus.PENDING, row.nowUs(), List.of(), false);
+      batch.afterCommit(() -> events.claimEnded(claim));
+      batch.afterCommit(() -> events.runDue(row.queue(), row.type(), 0));
+      return;
+    }
     row.park(status, untilUs, steps, all);
     batch.afterCommit(() -> events.claimEnded(claim));
     if (untilUs != RunRow.NEVER) {

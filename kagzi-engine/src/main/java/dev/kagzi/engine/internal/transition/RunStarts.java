@@ -7,7 +7,10 @@ import dev.kagzi.engine.internal.run.RunEvents;
 import dev.kagzi.engine.internal.run.SlotReservation;
 import dev.kagzi.engine.internal.run.StartRun;
 import dev.kagzi.engine.internal.run.TraceLog;
+import dev.kagzi.engine.internal.signal.SignalRow;
+import dev.kagzi.engine.internal.signal.SignalRows;
 import dev.kagzi.engine.run.IfExists;
+import dev.kagzi.engine.run.SignalRequest;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.run.StartResult;
 import dev.kagzi.engine.value.Origin;
@@ -32,6 +35,7 @@ record RunStarts(Session tx, RunBatch batch, RunEvents events) {
   private static final int ROUNDS_MAX = 5;
 
   void insert(List<StartRun> starts) throws SQLException {
+    starts.forEach(start -> start.signalStored(false));
     // A second start with the same run id, usually a repeated call, is handled after the first one.
     Map<RunId, StartRun> firsts = new LinkedHashMap<>();
     List<StartRun> repeats = new ArrayList<>();
@@ -107,7 +111,7 @@ record RunStarts(Session tx, RunBatch batch, RunEvents events) {
     for (int round = 0; round < ROUNDS_MAX && !open.isEmpty(); round++) {
       Map<RunId, Instant> created = InsertRuns.insert(tx, open);
       List<StartRun> conflicting = new ArrayList<>();
-      for (StartRun start : withoutUnneeded(open, created)) {
+      for (StartRun start : withoutSignalled(withoutUnneeded(open, created), created)) {
         Instant at = created.get(start.runId());
         if (at == null) {
           conflicting.add(start);
@@ -175,6 +179,50 @@ record RunStarts(Session tx, RunBatch batch, RunEvents events) {
     return left;
   }
 
+  /**
+   * Deletes new runs whose signal an earlier run with the external id has accepted: the call was
+   * sent again after the end of that run. After the insert no other run can take the external id,
+   * and the signals of runs that ended before are visible, so this lookup is reliable.
+   */
+  private List<StartRun> withoutSignalled(List<StartRun> starts, Map<RunId, Instant> created)
+      throws SQLException {
+    Map<SignalRow.Key, StartRun> inserted = new LinkedHashMap<>();
+    List<SignalRows.Sent> calls = new ArrayList<>();
+    for (StartRun start : starts) {
+      SignalRequest signal = start.signal();
+      if (signal != null && created.containsKey(start.runId())) {
+        SignalRow.Key key = new SignalRow.Key(start.runId(), signal.signalId());
+        inserted.put(key, start);
+        calls.add(new SignalRows.Sent(key, startKey(start)));
+      }
+    }
+    if (inserted.isEmpty()) {
+      return starts;
+    }
+    List<StartRun> unneeded = new ArrayList<>();
+    SignalRows.accepted(tx, calls)
+        .forEach(
+            (key, accepted) -> {
+              StartRun start = inserted.get(key);
+              if (start != null) {
+                unneeded.add(start);
+                resolveReservation(start, null);
+                start.answer(StartResult.existing(accepted.runId(), accepted.workflowType()));
+              }
+            });
+    if (unneeded.isEmpty()) {
+      return starts;
+    }
+    InsertRuns.deleteInserted(tx, unneeded);
+    List<StartRun> left = new ArrayList<>(starts);
+    left.removeAll(unneeded);
+    return left;
+  }
+
+  private static SignalRow.StartKey startKey(StartRun start) {
+    return new SignalRow.StartKey(start.request().namespace(), start.request().externalId());
+  }
+
   private static boolean acceptsEndedRun(StartRun start) {
     return start.request().options().ifExists() == IfExists.USE_EXISTING_ANY
         && !start.request().externalId().isEmpty();
@@ -183,6 +231,12 @@ record RunStarts(Session tx, RunBatch batch, RunEvents events) {
   private void answerStarted(StartRun start, Instant createdAt) {
     if (!start.request().input().isEmpty()) {
       batch.input(start.runId(), start.request().input());
+    }
+    SignalRequest signal = start.signal();
+    if (signal != null) {
+      batch.signals().add(start.runId(), null, signal, startKey(start));
+      start.signalStored(true);
+      batch.afterCommit(() -> events.signalSent(start.queue(), start.type()));
     }
     start.answer(StartResult.made(start.runId()));
     batch.afterCommit(() -> publishStart(start, createdAt, events));
@@ -270,6 +324,8 @@ record RunStarts(Session tx, RunBatch batch, RunEvents events) {
                   + " (expected: a new id, or the same start again)"));
     } else {
       resolveReservation(start, existing);
+      // An earlier send of this start has stored its signal, too.
+      start.signalStored(start.isUncertain());
       start.answer(StartResult.made(start.runId()));
     }
   }
@@ -285,7 +341,7 @@ record RunStarts(Session tx, RunBatch batch, RunEvents events) {
     }
     if (own != null
         && start.isUncertain()
-        && own.epoch() == 1
+        && own.epoch() == start.claim().epoch()
         && own.status().equals(RunStatus.RUNNING.name())
         && reservation.worker().value().equals(own.lockedBy())) {
       Instant createdAt = own.createdAt();

@@ -38,6 +38,7 @@ record RunTransitions(
     RunBatch batch,
     TransitionRules rules,
     RunMutations mutations,
+    CancelTransitions cancels,
     RunEvents events,
     RandomGenerator random) {
   private static final long US_PER_MS = 1_000;
@@ -45,6 +46,9 @@ record RunTransitions(
   ReportResult done(RunRow row, Report.Done r, @Nullable Caller caller) {
     return switch (row.fenceOfCompletion(r.claim(), caller)) {
       case HELD -> {
+        if (row.isCancelRequested()) {
+          yield cancels.finish(row, null);
+        }
         if (r.openSteps()) {
           batch.closeStepsOfCompleted(row.runId());
         }
@@ -52,17 +56,23 @@ record RunTransitions(
         yield new Accepted(RunStatus.COMPLETED);
       }
       case ENDED_BY_HOLDER ->
-          row.status() == RunStatus.COMPLETED
-                  && (caller == null || batch.storedEnd(row).hasOutput(r.output()))
-              ? new Accepted(RunStatus.COMPLETED)
-              : new ClaimLost(row.status());
+          CancelTransitions.hasEnded(row)
+              ? new Accepted(RunStatus.CANCELLED)
+              : row.status() == RunStatus.COMPLETED
+                      && row.continuedTo() == null
+                      && (caller == null || batch.storedEnd(row).hasOutput(r.output()))
+                  ? new Accepted(RunStatus.COMPLETED)
+                  : new ClaimLost(row.status());
       case LOST -> new ClaimLost(row.status());
     };
   }
 
   ReportResult failed(RunRow row, Report.Failed r, @Nullable Caller caller) {
     return switch (row.fenceOfCompletion(r.claim(), caller)) {
-      case HELD -> failOrRetry(row, r.failure());
+      case HELD ->
+          row.isCancelRequested()
+              ? cancels.finish(row, r.failure())
+              : failOrRetry(row, r.failure());
       case ENDED_BY_HOLDER ->
           caller == null || r.failure().equals(batch.storedEnd(row).failure())
               ? failedBefore(row, r.claim())
@@ -104,6 +114,9 @@ record RunTransitions(
   }
 
   private static ReportResult failedBefore(RunRow row, Claim claim) {
+    if (CancelTransitions.hasEnded(row)) {
+      return new Accepted(RunStatus.CANCELLED);
+    }
     boolean claimedSince = claim.epoch() != Claim.ANY && row.epoch() > claim.epoch();
     if (row.status() == RunStatus.FAILED && !claimedSince) {
       return new Accepted(RunStatus.FAILED);
@@ -133,7 +146,12 @@ record RunTransitions(
   void cancel(CancelRun write) {
     RunRow row = batch.row(write.runId());
     if (row == null || !row.queue().namespace().equals(write.namespace())) {
-      write.refuse(Refusal.notFound("run", write.runId()));
+      write.refuse(Refusal.notFound("run", write.runId(), write.namespace()));
+      return;
+    }
+    Refusal continued = batch.chains().continued(row, "the last run of the chain; try again");
+    if (continued != null) {
+      write.refuse(continued);
       return;
     }
     if (row.status().isFinal()) {
@@ -145,8 +163,7 @@ record RunTransitions(
       write.answer(new CancelResult(own || isRepeated(write, row), row.status()));
       return;
     }
-    mutations.cancel(row, write.why());
-    write.answer(new CancelResult(true, write.end()));
+    write.answer(cancels.cancel(row, write.why()));
   }
 
   /** Whether an equal call may already have ended the run. */
@@ -164,7 +181,12 @@ record RunTransitions(
   void resume(ResumeRun write) {
     RunRow row = batch.row(write.runId());
     if (row == null || !row.queue().namespace().equals(write.namespace())) {
-      write.refuse(Refusal.notFound("run", write.runId()));
+      write.refuse(Refusal.notFound("run", write.runId(), write.namespace()));
+      return;
+    }
+    Refusal continued = batch.chains().continued(row, "a run that failed or timed out");
+    if (continued != null) {
+      write.refuse(continued);
       return;
     }
     // A resume in the same batch as the run's end was sent before its caller could see that end, so
@@ -228,7 +250,11 @@ record RunTransitions(
       write.answer(Boolean.TRUE.equals(write.answerBefore()));
       return;
     }
-    mutations.fail(row, RunStatus.TIMED_OUT, timedOut(context));
+    if (row.isCancelRequested()) {
+      cancels.end(row, CancelTransitions.unfinished(deadlineUs));
+    } else {
+      mutations.fail(row, RunStatus.TIMED_OUT, timedOut(context));
+    }
     write.answer(true);
   }
 
@@ -255,8 +281,16 @@ record RunTransitions(
       write.answer(Boolean.TRUE.equals(write.answerBefore()));
       return;
     }
-    mutations.fail(row, RunStatus.FAILED, crashed(row, row.crashes()));
+    failCrashed(row, crashed(row, row.crashes()));
     write.answer(true);
+  }
+
+  private void failCrashed(RunRow row, Failure why) {
+    if (row.isCancelRequested()) {
+      cancels.end(row, why);
+    } else {
+      mutations.fail(row, RunStatus.FAILED, why);
+    }
   }
 
   private Failure crashed(RunRow row, int crashes) {
@@ -288,7 +322,7 @@ record RunTransitions(
     } else if (rules.crashes().isOver(row.crashes() + 1)) {
       row.countCrash();
       mutations.publishLost(row, reason);
-      mutations.fail(row, RunStatus.FAILED, crashed(row, row.crashes()));
+      failCrashed(row, crashed(row, row.crashes()));
     } else {
       mutations.take(row, reason, rules.crashes().delayMs(row.crashes(), random));
     }

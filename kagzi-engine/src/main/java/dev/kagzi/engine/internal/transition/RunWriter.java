@@ -19,6 +19,7 @@ import dev.kagzi.engine.internal.run.ResumeRun;
 import dev.kagzi.engine.internal.run.RunEvents;
 import dev.kagzi.engine.internal.run.RunRow;
 import dev.kagzi.engine.internal.run.RunWrite;
+import dev.kagzi.engine.internal.run.SignalRun;
 import dev.kagzi.engine.internal.run.StartRun;
 import dev.kagzi.engine.internal.run.TakeClaim;
 import dev.kagzi.engine.internal.step.StepRow;
@@ -92,11 +93,12 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
       new RunStarts(tx, batch, events).insert(starts);
     }
     Transitions transitions = new Transitions(batch, rules, versions, events, random);
+    long sentBefore = tx.statements();
     changes.forEach(transitions::decide);
-    if (starts.isEmpty() && !batch.hasChanges()) {
+    Effects effects = batch.flush(events);
+    if (starts.isEmpty() && !batch.hasTakenMessages() && tx.statements() == sentBefore) {
       tx.endByRollback();
     }
-    Effects effects = batch.flush(events);
     return () -> {
       effects.run();
       events.committed();
@@ -122,6 +124,9 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     batch.readStoredEnds(reads.endedAgain);
     batch.readFailureContexts(reads.failing);
     batch.readResumeContexts(reads.resumed);
+    batch.readSignals(reads.signals);
+    batch.readPublished(reads.publishing);
+    batch.readChains(reads.continuing, reads.chained);
   }
 
   private static boolean readsMessages(ChangeRun<?> write) {
@@ -141,6 +146,12 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     private final Set<RunId> endedAgain = new LinkedHashSet<>();
     private final Set<RunId> failing = new LinkedHashSet<>();
     private final Set<RunId> resumed = new LinkedHashSet<>();
+    private final SignalReads signals = new SignalReads();
+    private final Set<RunId> publishing = new LinkedHashSet<>();
+    private final Set<RunId> continuing = new LinkedHashSet<>();
+
+    /** Runs that calls and messages are about, which may have continued as new. */
+    private final Set<RunRow> chained = new LinkedHashSet<>();
 
     Reads(RunBatch batch, TransitionRules rules) {
       this.batch = batch;
@@ -150,6 +161,10 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     void add(ChangeRun<?> write) {
       RunId run = write.runId();
       RunRow row = batch.row(run);
+      signals.add(write);
+      if (row != null && !(write instanceof ReportWrite)) {
+        chained.add(row);
+      }
       switch (write) {
         case ReportWrite report -> addReport(report, row);
         case BeginStep begin -> steps.add(new StepRow.Key(run, begin.begun().stepKey()));
@@ -166,10 +181,14 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
           if (cancel.why() != null && row != null && row.status() == RunStatus.FAILED) {
             resumed.add(run);
           }
+          if (cancel.why() == null && row != null && row.cleanUpMs() != null) {
+            failing.add(run);
+          }
         }
         case ResumeRun ignored -> resumed.add(run);
         case DeliverMessages ignored -> addMessages(run, row);
         case RenewLease ignored -> {}
+        case SignalRun ignored -> addAwaited(run, row);
       }
     }
 
@@ -194,6 +213,11 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
           failing.add(run);
           addEnd(write, row);
         }
+        case Report.Receive r -> steps.add(new StepRow.Key(run, r.stepKey()));
+        case Report.ReceivesStopped ignored -> {}
+        case Report.ValuesPublished ignored -> publishing.add(run);
+        case Report.ContinueAsNew ignored -> continuing.add(run);
+        case Report.CancelSeen r -> steps.add(new StepRow.Key(run, r.stepKey()));
         case Report.StepStarted ignored -> {}
         case Report.Released ignored -> {}
       }
@@ -216,6 +240,10 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
       for (RunMessage message : batch.inbox(run)) {
         awaited.putIfAbsent(new StepRow.Key(run, message.stepKey()), false);
       }
+      addAwaited(run, row);
+    }
+
+    private void addAwaited(RunId run, @Nullable RunRow row) {
       if (row != null) {
         row.waitsFor().forEach(step -> awaited.putIfAbsent(new StepRow.Key(run, step), false));
       }
@@ -260,6 +288,8 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
 
   private @Nullable Effects startAlone(Session session, StartRun start) throws SQLException {
     if (start.refusal() != null
+        || start.signal() != null
+        || start.cleanUpMs() != 0
         || !start.lineage().equals(StartRun.Lineage.CLIENT)
         || !start.request().options().withHeaders(Map.of()).equals(StartOptions.NONE)) {
       return null;

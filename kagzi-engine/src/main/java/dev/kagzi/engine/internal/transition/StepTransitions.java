@@ -145,6 +145,11 @@ record StepTransitions(
       case Report.StepStarted ignored -> null;
       case Report.ChildStarted ignored -> null;
       case Report.Awaited ignored -> null;
+      case Report.Receive ignored -> null;
+      case Report.ReceivesStopped ignored -> null;
+      case Report.ValuesPublished ignored -> null;
+      case Report.ContinueAsNew ignored -> null;
+      case Report.CancelSeen ignored -> null;
       case Report.Done ignored -> null;
       case Report.Failed ignored -> null;
       case Report.Released ignored -> null;
@@ -198,8 +203,11 @@ record StepTransitions(
     for (StepRow attempt : attempts) {
       if (attempt.status() == StepStatus.COMPLETED) {
         boolean own = attempt.attempt() == r.attempt() && attempt.epoch() == epoch(row, r.claim());
-        // The status at the time of the recording, not the current one.
-        return own ? new Accepted(RunStatus.RUNNING) : recorded(row, attempt);
+        // The status at the time of the recording, not the current one. A callback is what was
+        // recorded first: servers may be configured differently.
+        return own && r.kind() != StepKind.CALLBACK
+            ? new Accepted(RunStatus.RUNNING)
+            : recorded(row, attempt);
       }
     }
     if (fence != Fence.HELD) {
@@ -221,7 +229,7 @@ record StepTransitions(
       batch.add(done);
     }
     row.recordProgress();
-    return new Accepted(row.status());
+    return r.kind() == StepKind.CALLBACK ? recorded(row, done) : new Accepted(row.status());
   }
 
   /** A plain result of a first attempt: the insert itself detects an existing result. */
@@ -385,10 +393,11 @@ record StepTransitions(
     RunRow row = batch.row(write.runId());
     BeginStep.Call call = write.begun();
     if (row == null || !row.queue().namespace().equals(call.namespace())) {
-      write.refuse(Refusal.notFound("run", write.runId()));
+      write.refuse(Refusal.notFound("run", write.runId(), call.namespace()));
     } else if (row.fence(call.claim(), call.caller()) != Fence.HELD) {
       write.refuse(row.claimLost(call.claim(), call.caller()));
     } else {
+      row.markSimple();
       batch.acknowledgeHandOut(row);
       begin(row, write);
     }

@@ -13,6 +13,7 @@ import dev.kagzi.engine.internal.run.ReportWrite;
 import dev.kagzi.engine.internal.run.ResumeRun;
 import dev.kagzi.engine.internal.run.RunEvents;
 import dev.kagzi.engine.internal.run.RunRow;
+import dev.kagzi.engine.internal.run.SignalRun;
 import dev.kagzi.engine.internal.run.TakeClaim;
 import dev.kagzi.engine.run.Caller;
 import dev.kagzi.engine.run.Report;
@@ -28,6 +29,10 @@ final class Transitions {
   private final StepTransitions steps;
   private final RunTransitions runs;
   private final ChildTransitions children;
+  private final SignalTransitions signals;
+  private final PublishedTransitions published;
+  private final ChainTransitions chains;
+  private final CancelTransitions cancels;
 
   Transitions(
       RunBatch batch,
@@ -38,8 +43,14 @@ final class Transitions {
     RunMutations mutations = new RunMutations(batch, versions, events);
     this.batch = batch;
     this.steps = new StepTransitions(batch, rules, mutations, random);
-    this.runs = new RunTransitions(batch, rules, mutations, events, random);
-    this.children = new ChildTransitions(batch, versions, mutations, events);
+    this.cancels = new CancelTransitions(batch, mutations, events);
+    this.runs = new RunTransitions(batch, rules, mutations, cancels, events, random);
+    AwaitedSteps awaited = new AwaitedSteps(batch, events);
+    this.signals = new SignalTransitions(batch, rules, mutations, awaited, events);
+    this.published = new PublishedTransitions(batch);
+    this.chains = new ChainTransitions(batch, versions, mutations, cancels);
+    this.children =
+        new ChildTransitions(batch, versions, mutations, cancels, signals, awaited, events);
   }
 
   void decide(ChangeRun<?> write) {
@@ -54,18 +65,22 @@ final class Transitions {
       case TakeClaim take -> runs.takeClaim(take);
       case RenewLease renew -> runs.renew(renew);
       case DeliverMessages deliver -> children.deliver(deliver);
+      case SignalRun signal -> signals.signal(signal);
     }
   }
 
   private void report(ReportWrite write) {
     RunRow row = batch.row(write.runId());
     if (row == null || !row.queue().namespace().equals(write.namespace())) {
-      write.refuse(Refusal.notFound("run", write.runId()));
+      write.refuse(Refusal.notFound("run", write.runId(), write.namespace()));
       return;
     }
     Refusal refusal = write.caller() == null ? null : steps.refuse(row, write, write.caller());
     write.answer(refusal == null ? resultOf(row, write) : new ReportResult.Refused(refusal));
     if (isHeldBySender(row, write)) {
+      if (write.caller() != null) {
+        row.markSimple();
+      }
       batch.acknowledgeHandOutWithoutStep(row);
     }
   }
@@ -87,6 +102,11 @@ final class Transitions {
       case Report.Released r -> runs.released(row, r);
       case Report.ChildStarted r -> children.startChild(row, r);
       case Report.Awaited r -> children.awaited(row, r);
+      case Report.Receive r -> signals.receive(row, r, write);
+      case Report.ReceivesStopped r -> signals.stopReceives(row, r);
+      case Report.ValuesPublished r -> published.publish(row, r);
+      case Report.ContinueAsNew r -> chains.continueAsNew(row, r);
+      case Report.CancelSeen r -> cancels.seen(row, r);
     };
   }
 }

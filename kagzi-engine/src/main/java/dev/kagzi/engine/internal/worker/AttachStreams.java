@@ -94,7 +94,9 @@ public final class AttachStreams implements AutoCloseable {
     }
     switch (message) {
       case ServerMessage.Stop stop -> stream.listener.stop(List.of(stop.claim()), stop.status());
-      case ServerMessage.ChildEnded ended -> stream.listener.childEnded(List.of(ended.claim()));
+      case ServerMessage.StepEnded ended -> stream.listener.stepEnded(List.of(ended.claim()));
+      case ServerMessage.CancelRequested request ->
+          stream.listener.cancelRequested(List.of(request.claim()));
       case ServerMessage.Drain ignored -> stream.listener.drain();
     }
     return true;

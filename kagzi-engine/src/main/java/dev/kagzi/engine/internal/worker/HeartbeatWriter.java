@@ -13,7 +13,6 @@ import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.value.WorkerStatus;
-import dev.kagzi.engine.worker.HeartbeatResult;
 import dev.kagzi.engine.worker.WorkerHeartbeat;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -88,6 +87,7 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
   static final String LOOK_SQL =
       """
       SELECT n.worker_id, n.run_id, n.epoch, r.epoch AS present_epoch, r.status, r.locked_by,
+             r.cancel_epoch = r.epoch AS cancel_requested,
              r.available_at < kagzi.clock() + coalesce(r.heartbeat_timeout_ms, n.lease_ms) / 2
                                                 * interval '1 millisecond' AS short
         FROM unnest(?::uuid[], ?::uuid[], ?::int[], ?::bigint[], ?::text[])
@@ -194,7 +194,8 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
       int presentEpoch,
       @Nullable RunStatus status,
       boolean isHeldByOther,
-      boolean isShort) {}
+      boolean isShort,
+      boolean isCancelRequested) {}
 
   @Override
   public void prepare(Session session) throws SQLException {
@@ -237,17 +238,16 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
               }
             });
     Map<WorkerId, Present> present = store(tx, byWorker, counts);
-    Map<WorkerId, List<Claim>> lost = new HashMap<>();
-    Map<WorkerId, List<Claim>> cancelled = new HashMap<>();
+    ClaimNews news = new ClaimNews();
     List<HeartbeatWrite> known =
         byWorker.values().stream().filter(w -> present.containsKey(id(w))).toList();
-    List<Renewal> locked = renew(tx, listed(tx, known), present, lost, cancelled);
+    List<Renewal> locked = renew(tx, listed(tx, known), present, news);
     Map<WorkerId, WorkerStatus> statuses = statuses(present);
     for (HeartbeatWrite write : byWorker.values()) {
-      answer(write, statuses.get(id(write)), lost, cancelled);
+      answer(write, statuses.get(id(write)), news);
     }
     for (HeartbeatWrite write : superseded) {
-      answer(write, statuses.get(id(write)), Map.of(), Map.of());
+      answer(write, statuses.get(id(write)), new ClaimNews());
     }
     return effects(statuses, locked);
   }
@@ -260,12 +260,11 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
     WorkerId worker = id(write);
     Map<WorkerId, Present> present =
         store(tx, Map.of(worker, write), Map.of(worker, Counts.of(write.heartbeat())));
-    Map<WorkerId, List<Claim>> lost = new HashMap<>();
-    Map<WorkerId, List<Claim>> cancelled = new HashMap<>();
+    ClaimNews news = new ClaimNews();
     List<Renewal> locked = new ArrayList<>();
     for (Renewal one : present.isEmpty() ? List.<Renewal>of() : listed(tx, List.of(write))) {
       try {
-        locked.addAll(tx.inSavepoint(part -> renew(part, List.of(one), present, lost, cancelled)));
+        locked.addAll(tx.inSavepoint(part -> renew(part, List.of(one), present, news)));
       } catch (SQLException e) {
         if (SqlErrors.remedy(e) != SqlErrors.Remedy.SPLIT) {
           throw e;
@@ -275,7 +274,7 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
       }
     }
     Map<WorkerId, WorkerStatus> statuses = statuses(present);
-    answer(write, statuses.get(worker), lost, cancelled);
+    answer(write, statuses.get(worker), news);
     return Optional.of(effects(statuses, locked));
   }
 
@@ -296,20 +295,12 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
     return write.heartbeat().workerId();
   }
 
-  private static void answer(
-      HeartbeatWrite write,
-      @Nullable WorkerStatus status,
-      Map<WorkerId, List<Claim>> lost,
-      Map<WorkerId, List<Claim>> cancelled) {
+  private static void answer(HeartbeatWrite write, @Nullable WorkerStatus status, ClaimNews news) {
     if (status == null) {
       write.refuse(Refusal.notFound("worker", id(write)));
       return;
     }
-    write.answer(
-        new HeartbeatResult(
-            status == WorkerStatus.DRAINING,
-            lost.getOrDefault(id(write), List.of()),
-            cancelled.getOrDefault(id(write), List.of())));
+    write.answer(news.result(id(write), status == WorkerStatus.DRAINING));
   }
 
   private static Map<WorkerId, Present> store(
@@ -362,18 +353,13 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
 
   /**
    * Renews the held claims whose lease is short, or whose worker has registered again. If a claim
-   * is not held any more, adds it to {@code cancelled} if its run was cancelled, and otherwise to
-   * {@code lost}.
+   * is not held any more, or should clean up, adds it to {@code news}.
    *
    * @return claims that were not renewed because their runs are locked; the lanes of these runs
    *     must renew them
    */
   private List<Renewal> renew(
-      Session tx,
-      List<Renewal> listed,
-      Map<WorkerId, Present> present,
-      Map<WorkerId, List<Claim>> lost,
-      Map<WorkerId, List<Claim>> cancelled)
+      Session tx, List<Renewal> listed, Map<WorkerId, Present> present, ClaimNews news)
       throws SQLException {
     if (listed.isEmpty()) {
       return List.of();
@@ -390,9 +376,11 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
         if (run.isShort || run.isHeldByOther) {
           due.add(new Renewal(run.worker, run.claim, untilUs.get(run.claim)));
         }
+        if (run.isCancelRequested) {
+          news.cancelRequested(run.worker, run.claim);
+        }
       } else {
-        Map<WorkerId, List<Claim>> gone = run.status == RunStatus.CANCELLED ? cancelled : lost;
-        gone.computeIfAbsent(run.worker, id -> new ArrayList<>()).add(run.claim);
+        news.gone(run.worker, run.claim, run.status);
       }
     }
     if (due.isEmpty()) {
@@ -432,7 +420,8 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
                   row.integer("present_epoch"),
                   status == null ? null : RunStatus.valueOf(status),
                   !worker.value().equals(row.uuidOrNull("locked_by")),
-                  row.bool("short"));
+                  row.bool("short"),
+                  row.bool("cancel_requested"));
             });
   }
 

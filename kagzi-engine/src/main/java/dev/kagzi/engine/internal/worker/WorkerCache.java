@@ -29,7 +29,12 @@ public final class WorkerCache {
    *     when it first saw the worker
    */
   record Entry(
-      QueueName queue, WorkerStatus status, WorkerLimits limits, long atNanos, long beatNanos) {}
+      QueueName queue,
+      WorkerStatus status,
+      WorkerLimits limits,
+      boolean isSimple,
+      long atNanos,
+      long beatNanos) {}
 
   public WorkerCache(Database database, Executor blocking) {
     this.database = database;
@@ -49,7 +54,12 @@ public final class WorkerCache {
     Entry before = entries.get(row.id());
     Entry found =
         new Entry(
-            row.queue(), row.status(), row.limits(), now, before == null ? now : before.beatNanos);
+            row.queue(),
+            row.status(),
+            row.limits(),
+            row.isSimple(),
+            now,
+            before == null ? now : before.beatNanos);
     if (row.status() != WorkerStatus.OFFLINE) {
       entries.put(row.id(), found);
     }
@@ -62,14 +72,21 @@ public final class WorkerCache {
     present.forEach(
         (worker, status) ->
             entries.computeIfPresent(
-                worker, (id, old) -> new Entry(old.queue, status, old.limits, now, now)));
+                worker,
+                (id, old) -> new Entry(old.queue, status, old.limits, old.isSimple, now, now)));
   }
 
   public void drains(WorkerId worker) {
     entries.computeIfPresent(
         worker,
         (id, old) ->
-            new Entry(old.queue, WorkerStatus.DRAINING, old.limits, old.atNanos, old.beatNanos));
+            new Entry(
+                old.queue,
+                WorkerStatus.DRAINING,
+                old.limits,
+                old.isSimple,
+                old.atNanos,
+                old.beatNanos));
   }
 
   /** Evicts workers that no longer call this server; returns how many entries are left. */
@@ -99,17 +116,19 @@ public final class WorkerCache {
   }
 
   /** See {@link dev.kagzi.engine.dispatch.Tasks.Presence#require}. */
-  public CompletableFuture<WorkerLimits> require(WorkerId worker, QueueName queue) {
+  public CompletableFuture<WorkerLimits> require(WorkerId worker, QueueName queue, boolean simple) {
     Entry known = entries.get(worker);
-    if (known != null && System.nanoTime() - known.atNanos < FRESH_NANOS) {
+    boolean mark = simple && (known == null || !known.isSimple);
+    if (known != null && !mark && System.nanoTime() - known.atNanos < FRESH_NANOS) {
       return admit(worker, queue, known);
     }
     return CompletableFuture.supplyAsync(
             () ->
-                database
-                    .read(session -> WorkerRows.find(session, worker))
+                (mark
+                        ? database.write(tx -> WorkerRows.markSimple(tx, worker))
+                        : database.read(session -> WorkerRows.find(session, worker)))
                     .map(this::put)
-                    .orElse(new Entry(queue, WorkerStatus.OFFLINE, WorkerLimits.NONE, 0, 0)),
+                    .orElse(new Entry(queue, WorkerStatus.OFFLINE, WorkerLimits.NONE, false, 0, 0)),
             blocking)
         .thenCompose(found -> admit(worker, queue, found));
   }

@@ -18,7 +18,7 @@ import java.util.UUID;
 public final class WorkerRows {
   private static final String COLUMNS =
       " worker_id, namespace, task_queue, workflow_types, served_versions, status,"
-          + " concurrency_limit, type_limits ";
+          + " concurrency_limit, type_limits, simple ";
 
   /** Marks the earlier registration of the same instance offline. */
   static final String REPLACE_SQL =
@@ -42,6 +42,14 @@ public final class WorkerRows {
           + COLUMNS;
 
   static final String FIND_SQL = "SELECT" + COLUMNS + "FROM kagzi.workers WHERE worker_id = ?";
+
+  /** The worker polls as simple clients do. */
+  static final String MARK_SIMPLE_SQL =
+      """
+      UPDATE kagzi.workers SET simple = true
+       WHERE worker_id = ?
+      RETURNING"""
+          + COLUMNS;
 
   static final String DRAIN_SQL =
       """
@@ -121,7 +129,8 @@ public final class WorkerRows {
       QueueName queue,
       List<PollRequest.Wanted> types,
       WorkerStatus status,
-      WorkerLimits limits) {}
+      WorkerLimits limits,
+      boolean isSimple) {}
 
   static Known map(Row row) throws SQLException {
     List<String> types = row.texts("workflow_types");
@@ -137,7 +146,12 @@ public final class WorkerRows {
         WorkerStatus.valueOf(row.text("status")),
         new WorkerLimits(
             row.integerOrNull("concurrency_limit"),
-            Json.decodeCounts(row.textOrNull("type_limits"))));
+            Json.decodeCounts(row.textOrNull("type_limits"))),
+        row.bool("simple"));
+  }
+
+  static Optional<Known> markSimple(Session tx, WorkerId worker) throws SQLException {
+    return tx.query(MARK_SIMPLE_SQL).bind(worker.value()).first(WorkerRows::map);
   }
 
   public static Optional<Known> find(Session session, WorkerId worker) throws SQLException {

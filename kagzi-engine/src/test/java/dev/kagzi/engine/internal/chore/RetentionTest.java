@@ -103,6 +103,7 @@ class RetentionTest {
                     SELECT (SELECT count(*) FROM kagzi.workflow_runs WHERE run_id = n.id)
                          + (SELECT count(*) FROM kagzi.workflow_payloads WHERE run_id = n.id)
                          + (SELECT count(*) FROM kagzi.step_runs WHERE run_id = n.id)
+                         + (SELECT count(*) FROM kagzi.published_values WHERE run_id = n.id)
                          + (SELECT count(*) FROM kagzi.run_messages WHERE to_run = n.id) AS rows
                       FROM (VALUES (?::uuid)) AS n (id)
                     """)
@@ -115,6 +116,10 @@ class RetentionTest {
   void an_expired_run_is_deleted_with_all_its_rows() {
     RunId old = finished(3);
     RunId young = finished(0);
+    database.execute(
+        "INSERT INTO kagzi.published_values"
+            + " (run_id, name, scope, run_attempt, sequence, version, data, published_at)"
+            + " VALUES ('%s', 'progress', '', 1, 1, 1, 'x', now())".formatted(old));
     database.execute(
         "INSERT INTO kagzi.run_messages (to_run, step_id, what, created_at)"
             + " VALUES ('%s', 'late', 'COMPLETED', now())".formatted(old));
@@ -301,6 +306,30 @@ class RetentionTest {
     chore(DAY).run();
     assertThat(rows(oldParent)).isZero();
     assertThat(rows(oldChild)).isZero();
+  }
+
+  @Test
+  void the_first_run_of_a_chain_stays_until_the_chain_has_ended() {
+    RunId first = finished(3);
+    RunId middle = finished(3);
+    RunId last = open();
+    database.execute(
+        "UPDATE kagzi.workflow_runs SET continued_to = '%s' WHERE run_id = '%s'"
+            .formatted(middle, first));
+    database.execute(
+        "UPDATE kagzi.workflow_runs SET continued_to = '%s', first_run_id = '%s' WHERE run_id = '%s'"
+            .formatted(last, first, middle));
+    database.execute(
+        "UPDATE kagzi.workflow_runs SET first_run_id = '%s' WHERE run_id = '%s'"
+            .formatted(first, last));
+
+    chore(DAY).run();
+    assertThat(rows(first)).isPositive();
+    assertThat(rows(middle)).isZero();
+
+    await(engine.engine().runs().cancel(TestEngine.NAMESPACE, last));
+    chore(DAY).run();
+    assertThat(rows(first)).isZero();
   }
 
   private static void adopt(RunId parent, RunId child) {

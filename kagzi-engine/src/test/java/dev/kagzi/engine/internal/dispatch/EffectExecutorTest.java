@@ -66,6 +66,7 @@ class EffectExecutorTest {
         null,
         0,
         Map.of(),
+        Task.Cancel.NONE,
         System.nanoTime());
   }
 }

@@ -60,6 +60,7 @@ class PollingWorkerTest {
             null,
             0,
             Map.of(),
+            Task.Cancel.NONE,
             System.nanoTime()));
   }
 

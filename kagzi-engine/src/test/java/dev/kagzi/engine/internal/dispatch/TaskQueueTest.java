@@ -62,6 +62,7 @@ class TaskQueueTest {
         null,
         0,
         Map.of(),
+        Task.Cancel.NONE,
         System.nanoTime());
   }
 

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.internal.db.Database;
+import dev.kagzi.engine.request.EndedLogins;
 import dev.kagzi.engine.value.Refusal;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -99,6 +101,20 @@ class IdempotentCallsTest {
     assertThatThrownBy(() -> send(IdempotentCall.of(id, "Resume", "default", 7)))
         .hasMessageContaining("request_id: " + id + " was used for Pause default 7");
     assertThat(executions).hasValue(1);
+  }
+
+  @Test
+  void a_login_that_was_ended_is_known_to_all_servers() {
+    UUID login = UUID.randomUUID();
+    EndedLogins logins = new EndedLogins(db);
+    assertThat(logins.contains(login)).isFalse();
+
+    logins.add(login);
+    logins.add(login);
+
+    assertThat(new EndedLogins(db).contains(login)).isTrue();
+    assertThat(logins.contains(UUID.randomUUID())).isFalse();
+    assertThat(EndedLogins.REMEMBERED).isEqualTo(Duration.ofDays(1));
   }
 
   @Test

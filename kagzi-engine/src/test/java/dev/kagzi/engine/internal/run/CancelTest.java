@@ -119,7 +119,10 @@ class CancelTest {
                   }
 
                   @Override
-                  public void childEnded(List<Claim> claims) {}
+                  public void stepEnded(List<Claim> claims) {}
+
+                  @Override
+                  public void cancelRequested(List<Claim> claims) {}
 
                   @Override
                   public void drain() {}

@@ -81,6 +81,8 @@ class LargePayloadsTest {
                         d.externalIdLengthMax(),
                         d.stepKeyLengthMax(),
                         d.stepsPerRunMax(),
+                        d.signalsPerRunMax(),
+                        d.signalBytesPerRunMax(),
                         d.labelsMax(),
                         d.labelLengthMax(),
                         d.textLengthMax())));

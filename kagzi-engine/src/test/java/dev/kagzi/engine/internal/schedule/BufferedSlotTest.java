@@ -19,6 +19,7 @@ import dev.kagzi.engine.TestSchedules;
 import dev.kagzi.engine.config.ScheduleConfig;
 import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.run.CancelResult;
+import dev.kagzi.engine.run.Report;
 import dev.kagzi.engine.schedule.Overlap;
 import dev.kagzi.engine.schedule.ScheduleSpec;
 import dev.kagzi.engine.schedule.ScheduleView;
@@ -186,6 +187,45 @@ class BufferedSlotTest {
     engine.report(done(second.claim(), "1"));
     assertThat(runs(schedule)).containsExactly("0 COMPLETED", "1 COMPLETED");
     assertThat(view(schedule).completedRuns()).isEqualTo(2);
+  }
+
+  @Test
+  void a_chain_is_one_run_of_its_schedule() {
+    ScheduleView schedule = create(Overlap.BUFFER_ONE);
+    nextDay();
+    Task first = engine.claimOne(worker);
+    nextDay();
+
+    engine.report(new Report.ContinueAsNew(first.claim(), payload("2"), null, false));
+    nextDay();
+
+    assertThat(view(schedule).waitingSlot()).isNotNull();
+    assertThat(view(schedule).missedRuns()).isEqualTo(1);
+    assertThat(view(schedule).totalRuns()).isEqualTo(1);
+    assertThat(view(schedule).completedRuns()).isZero();
+    Task second = engine.claimOne(worker);
+    assertThat(second.input()).isEqualTo(payload("2"));
+    engine.report(done(second.claim(), "1"));
+    assertThat(view(schedule).waitingSlot()).isNull();
+    assertThat(view(schedule).totalRuns()).isEqualTo(2);
+    engine.report(done(engine.claimOne(worker).claim(), "1"));
+    assertThat(view(schedule).completedRuns()).isEqualTo(2);
+  }
+
+  @Test
+  void a_slot_is_skipped_while_a_run_of_the_chain_is_open() {
+    ScheduleView schedule = create(Overlap.SKIP);
+    nextDay();
+    engine.report(
+        new Report.ContinueAsNew(engine.claimOne(worker).claim(), payload("2"), null, false));
+
+    nextDay();
+
+    assertThat(view(schedule).totalRuns()).isEqualTo(1);
+    assertThat(view(schedule).missedRuns()).isEqualTo(1);
+    engine.report(done(engine.claimOne(worker).claim(), "1"));
+    nextDay();
+    assertThat(view(schedule).totalRuns()).isEqualTo(2);
   }
 
   private static Instant next(ScheduleView schedule) {

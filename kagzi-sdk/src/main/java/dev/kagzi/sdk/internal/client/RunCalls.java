@@ -1,19 +1,31 @@
 package dev.kagzi.sdk.internal.client;
 
 import dev.kagzi.protocol.v1.AdminServiceGrpc;
+import dev.kagzi.protocol.v1.AnswerCallbackRequest;
+import dev.kagzi.protocol.v1.AnswerCallbackResponse;
 import dev.kagzi.protocol.v1.CancelWorkflowRequest;
 import dev.kagzi.protocol.v1.ExplainWorkflowRequest;
 import dev.kagzi.protocol.v1.ExplainWorkflowResponse;
+import dev.kagzi.protocol.v1.GetPublishedRequest;
+import dev.kagzi.protocol.v1.GetPublishedResponse;
 import dev.kagzi.protocol.v1.GetWorkflowByExternalIdRequest;
 import dev.kagzi.protocol.v1.GetWorkflowRequest;
+import dev.kagzi.protocol.v1.ListSignalsRequest;
+import dev.kagzi.protocol.v1.ListSignalsResponse;
 import dev.kagzi.protocol.v1.ListStepsRequest;
 import dev.kagzi.protocol.v1.ListStepsResponse;
 import dev.kagzi.protocol.v1.ListWorkflowsRequest;
 import dev.kagzi.protocol.v1.ListWorkflowsResponse;
 import dev.kagzi.protocol.v1.PageRequest;
+import dev.kagzi.protocol.v1.Payload;
 import dev.kagzi.protocol.v1.ResumeWorkflowRequest;
 import dev.kagzi.protocol.v1.RetryWorkflowRequest;
 import dev.kagzi.protocol.v1.RetryWorkflowResponse;
+import dev.kagzi.protocol.v1.Signal;
+import dev.kagzi.protocol.v1.SignalOrStartWorkflowRequest;
+import dev.kagzi.protocol.v1.SignalOrStartWorkflowResponse;
+import dev.kagzi.protocol.v1.SignalWorkflowRequest;
+import dev.kagzi.protocol.v1.SignalWorkflowResponse;
 import dev.kagzi.protocol.v1.StartWorkflowRequest;
 import dev.kagzi.protocol.v1.StartWorkflowResponse;
 import dev.kagzi.protocol.v1.Step;
@@ -25,6 +37,7 @@ import dev.kagzi.sdk.KagziException;
 import dev.kagzi.sdk.RequestRefusedException;
 import dev.kagzi.sdk.ResultTimeoutException;
 import dev.kagzi.sdk.RunCancelledException;
+import dev.kagzi.sdk.RunExistsException;
 import dev.kagzi.sdk.RunFailedException;
 import dev.kagzi.sdk.RunNotFoundException;
 import dev.kagzi.sdk.RunStatus;
@@ -33,9 +46,11 @@ import dev.kagzi.sdk.internal.history.HistoryFile;
 import dev.kagzi.sdk.internal.wire.Connection;
 import dev.kagzi.sdk.internal.wire.Payloads;
 import dev.kagzi.sdk.internal.wire.ProtoMapper;
+import dev.kagzi.sdk.internal.wire.RequestIds;
 import dev.kagzi.sdk.internal.wire.RunIds;
 import io.grpc.Context;
 import io.grpc.MethodDescriptor;
+import io.grpc.stub.StreamObserver;
 import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -45,17 +60,27 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /** The client's operations on runs. Thread-safe. */
 public final class RunCalls {
   private static final int STEPS_PAGE_SIZE = 100;
 
+  /** Shorter than the deadline of a call. */
+  private static final long PUBLISHED_WAIT_MS = 5_000;
+
+  /** Less than the time for which a server polls often after somebody asked for an unknown run. */
+  private static final long EXPECT_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+  private static final long EXPECT_ANSWER_MS = 5_000;
+
   private final Connection connection;
   private final Payloads payloads;
   private final QueueHints queueHints = new QueueHints();
   private final StartBatcher startBatcher;
   private final RunWatcher runWatcher;
+  private final AtomicLong expectedNanos = new AtomicLong(System.nanoTime() - EXPECT_NANOS - 1);
 
   public RunCalls(Connection connection, Payloads payloads) {
     this.connection = connection;
@@ -90,6 +115,11 @@ public final class RunCalls {
     return start.getParentRunId().isEmpty()
         ? answer
         : answer.exceptionallyCompose(error -> startWithoutParent(start, error));
+  }
+
+  /** Sends a start that has its run id. */
+  public CompletableFuture<StartWorkflowResponse> startWithId(StartWorkflowRequest start) {
+    return startBatcher.start(start);
   }
 
   /**
@@ -172,11 +202,11 @@ public final class RunCalls {
       throw new RunNotFoundException(end.getRunId(), connection.namespace());
     }
     RunStatus status = ProtoMapper.status(end.getStatus());
+    String ended = end.getLastRunId().isEmpty() ? end.getRunId() : end.getLastRunId();
     return switch (status) {
       case COMPLETED -> payloads.decode(end.getOutput(), type);
-      case CANCELLED -> throw new RunCancelledException(end.getRunId());
-      default ->
-          throw new RunFailedException(end.getRunId(), status, ProtoMapper.failure(end.getError()));
+      case CANCELLED -> throw new RunCancelledException(ended);
+      default -> throw new RunFailedException(ended, status, ProtoMapper.failure(end.getError()));
     };
   }
 
@@ -187,6 +217,37 @@ public final class RunCalls {
             .setRunId(runId)
             .build();
     return call(WorkflowServiceGrpc.getGetWorkflowMethod(), request, runId).getWorkflow();
+  }
+
+  /**
+   * Asks for a run whose start is written in a transaction of the application. A server that does
+   * not find it polls often for some seconds, so that it sees the commit soon. Sends at most one
+   * request in {@link #EXPECT_NANOS}; does not wait for the answer, and ignores it.
+   */
+  public void expect(String runId) {
+    long now = System.nanoTime();
+    long last = expectedNanos.get();
+    if (now - last > EXPECT_NANOS && expectedNanos.compareAndSet(last, now)) {
+      connection
+          .workflows(EXPECT_ANSWER_MS)
+          .getWorkflow(
+              GetWorkflowRequest.newBuilder()
+                  .setNamespace(connection.namespace())
+                  .setRunId(runId)
+                  .build(),
+              new IgnoredAnswer<>());
+    }
+  }
+
+  private static final class IgnoredAnswer<T> implements StreamObserver<T> {
+    @Override
+    public void onNext(T answer) {}
+
+    @Override
+    public void onError(Throwable notFound) {}
+
+    @Override
+    public void onCompleted() {}
   }
 
   public ExplainWorkflowResponse explain(String runId) {
@@ -229,6 +290,105 @@ public final class RunCalls {
             .build();
     return call(WorkflowServiceGrpc.getGetWorkflowByExternalIdMethod(), request, workflowId)
         .getWorkflow();
+  }
+
+  /** Sends a signal; an empty id is replaced, so that a retried request is the same signal. */
+  public void signal(String runId, String name, Payload value, String signalId) {
+    SignalWorkflowRequest request =
+        SignalWorkflowRequest.newBuilder()
+            .setNamespace(connection.namespace())
+            .setRunId(runId)
+            .setName(name)
+            .setPayload(value)
+            .setSignalId(signalId)
+            .build();
+    SignalWorkflowResponse unused =
+        call(WorkflowServiceGrpc.getSignalWorkflowMethod(), request, runId);
+  }
+
+  /** Sends the signal, with the start of its run if none is open. */
+  public StartWorkflowResponse signalOrStart(
+      StartWorkflowRequest.Builder start, SignalOrStartWorkflowRequest.Builder signal) {
+    queueHints.warnIfNotServed(start.getWorkflowType(), start.getTaskQueue());
+    start.setNamespace(connection.namespace());
+    // Retries have the same ids, so they neither start a second run nor send a second signal.
+    SignalOrStartWorkflowRequest request = RequestIds.withId(signal.setStart(start).build());
+    SignalOrStartWorkflowResponse sent;
+    try {
+      sent = connection.call(WorkflowServiceGrpc.getSignalOrStartWorkflowMethod(), request);
+    } catch (RequestRefusedException e) {
+      if (e.code().equals("ID_IN_USE")) {
+        throw new RunExistsException(
+            start.getExternalId(),
+            getByWorkflowId(start.getExternalId()).getRunId(),
+            String.valueOf(e.getMessage()));
+      }
+      if (!e.code().equals("PARENT_NOT_FOUND")) {
+        throw e;
+      }
+      SignalOrStartWorkflowRequest.Builder without = request.toBuilder();
+      without.getStartBuilder().clearParentRunId().clearParentStepId();
+      sent = connection.call(WorkflowServiceGrpc.getSignalOrStartWorkflowMethod(), without.build());
+    }
+    return StartWorkflowResponse.newBuilder()
+        .setRunId(sent.getRunId())
+        .setAlreadyExists(!sent.getStarted())
+        .build();
+  }
+
+  public List<Signal> signals(String runId) {
+    List<Signal> signals = new ArrayList<>();
+    String token = "";
+    do {
+      ListSignalsRequest request =
+          ListSignalsRequest.newBuilder()
+              .setNamespace(connection.namespace())
+              .setRunId(runId)
+              .setPage(PageRequest.newBuilder().setPageSize(STEPS_PAGE_SIZE).setPageToken(token))
+              .build();
+      ListSignalsResponse page = call(WorkflowServiceGrpc.getListSignalsMethod(), request, runId);
+      signals.addAll(page.getSignalsList());
+      token = page.getPage().getNextPageToken();
+    } while (!token.isEmpty());
+    return signals;
+  }
+
+  /** Returns what the run has published; of one name if that is not empty. */
+  public GetPublishedResponse published(String runId, String name) {
+    return call(
+        WorkflowServiceGrpc.getGetPublishedMethod(), publishedRequest(runId, name).build(), runId);
+  }
+
+  /**
+   * Waits some seconds for a value after the given version, or for the end of the run; and until a
+   * server answers.
+   */
+  public GetPublishedResponse awaitPublished(String runId, String name, long afterVersion) {
+    GetPublishedRequest request =
+        publishedRequest(runId, name)
+            .setAfterVersion(afterVersion)
+            .setWaitMs(PUBLISHED_WAIT_MS)
+            .build();
+    try {
+      return connection.callUntilAnswered(WorkflowServiceGrpc.getGetPublishedMethod(), request);
+    } catch (RequestRefusedException e) {
+      throw notFoundOr(e, runId);
+    }
+  }
+
+  private GetPublishedRequest.Builder publishedRequest(String runId, String name) {
+    return GetPublishedRequest.newBuilder()
+        .setNamespace(connection.namespace())
+        .setRunId(runId)
+        .setName(name);
+  }
+
+  /** Answers a callback that the run has made; its first answer stays. */
+  public AnswerCallbackResponse answerCallback(
+      String runId, String callback, AnswerCallbackRequest.Builder answer) {
+    AnswerCallbackRequest request =
+        answer.setNamespace(connection.namespace()).setRunId(runId).setStepKey(callback).build();
+    return call(WorkflowServiceGrpc.getAnswerCallbackMethod(), request, runId);
   }
 
   public boolean cancel(String runId) {
@@ -275,8 +435,12 @@ public final class RunCalls {
     try {
       return connection.call(method, request);
     } catch (RequestRefusedException e) {
-      throw e.code().equals("NOT_FOUND") ? new RunNotFoundException(id, connection.namespace()) : e;
+      throw notFoundOr(e, id);
     }
+  }
+
+  private KagziException notFoundOr(RequestRefusedException e, String id) {
+    return e.code().equals("NOT_FOUND") ? new RunNotFoundException(id, connection.namespace()) : e;
   }
 
   public ListWorkflowsResponse list(ListWorkflowsRequest.Builder request) {

@@ -163,6 +163,11 @@ final class OpenTelemetryExecution implements ExecutionTrace {
   }
 
   @Override
+  public TraceScope receive(String name, String key) {
+    return stepBuilder("kagzi.receive " + name, key).startSpan()::end;
+  }
+
+  @Override
   public void child(String key, StartWorkflowRequest.Builder child) {
     // Without a queue of its own, the child is started on that of its parent.
     String queue = child.getTaskQueue().isEmpty() ? claimed.queue() : child.getTaskQueue();

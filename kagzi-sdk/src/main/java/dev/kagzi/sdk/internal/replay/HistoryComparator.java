@@ -64,7 +64,7 @@ final class HistoryComparator implements ReplayObserver {
   // An open child has started, and its start is all that the code asks for.
   private static boolean hasNoResult(RecordedStep step) {
     return switch (step.getResultCase()) {
-      case OUTPUT, FINAL_FAILURE -> false;
+      case OUTPUT, FINAL_FAILURE, TIMED_OUT -> false;
       case OPEN -> step.getKind() != StepKind.STEP_KIND_CHILD_WORKFLOW;
       case RETRY, SLEEPS_MS, RESULT_NOT_SET -> true;
     };
@@ -105,6 +105,8 @@ final class HistoryComparator implements ReplayObserver {
     return switch (kind) {
       case STEP_KIND_SLEEP -> "sleep " + key;
       case STEP_KIND_CHILD_WORKFLOW -> "child " + key;
+      case STEP_KIND_SIGNAL -> "signal " + key;
+      case STEP_KIND_CALLBACK -> "callback " + key;
       case STEP_KIND_UNSPECIFIED -> "branches " + key;
       case STEP_KIND_FUNCTION, UNRECOGNIZED -> "step " + key;
     };

@@ -69,7 +69,7 @@ record RecordedRun(Workflow run, List<Entry> entries) {
     Step last = attempts.getLast();
     Instant began = began(attempts.getFirst());
     RecordedStep recorded = recorded(run, last);
-    boolean ended = recorded.hasOutput() || recorded.hasFinalFailure();
+    boolean ended = recorded.hasOutput() || recorded.hasFinalFailure() || recorded.hasTimedOut();
     Instant over =
         last.getKind() == StepKind.STEP_KIND_CHILD_WORKFLOW
             ? began
@@ -92,7 +92,14 @@ record RecordedRun(Workflow run, List<Entry> entries) {
             .setKind(step.getKind())
             .setInputHash(step.getInputHash())
             .setChildRunId(step.getChildRunId());
-    if (step.getStatus() == StepStatus.STEP_STATUS_COMPLETED) {
+    if (step.getKind() == StepKind.STEP_KIND_CALLBACK) {
+      // Histories have no URLs, which contain secrets.
+      recorded.setCallbackUrl("https://replay.invalid/callbacks/" + step.getStepKey());
+    }
+    boolean completed = step.getStatus() == StepStatus.STEP_STATUS_COMPLETED;
+    if (completed && step.getKind() == StepKind.STEP_KIND_SIGNAL && !step.hasOutput()) {
+      recorded.setTimedOut(true);
+    } else if (completed) {
       recorded.setOutput(step.getOutput());
     } else if (step.getStatus() != StepStatus.STEP_STATUS_FAILED || isCutShort(step.getError())) {
       recorded.setOpen(true);
@@ -126,6 +133,10 @@ record RecordedRun(Workflow run, List<Entry> entries) {
 
   boolean isCompleted() {
     return run.getStatus() == WorkflowStatus.WORKFLOW_STATUS_COMPLETED;
+  }
+
+  boolean isContinued() {
+    return !run.getContinuedTo().isEmpty();
   }
 
   String status() {

@@ -97,6 +97,9 @@ public final class Replay {
         if (!recordedRun.isEndedByCode()) {
           yield null;
         }
+        if (recordedRun.isContinued()) {
+          yield HistoryDifference.of(0, "continues as new", "returns");
+        }
         yield recordedRun.isCompleted()
             ? differenceOf(recordedRun.run().getOutput(), output)
             : HistoryDifference.of(0, failure(recordedRun.run().getError()), "completes");
@@ -110,6 +113,15 @@ public final class Replay {
         }
         yield recordedRun.isCompleted()
             ? HistoryDifference.of(0, "COMPLETED", "ends with " + failure(error))
+            : null;
+      }
+      case End.Continued() -> {
+        if (missed != null) {
+          yield HistoryDifference.of(
+              missed.number(), HistoryComparator.name(missed), "continues as new without it");
+        }
+        yield recordedRun.isEndedByCode() && !recordedRun.isContinued()
+            ? HistoryDifference.of(0, recordedRun.status(), "continues as new")
             : null;
       }
       case End.Waiting() ->

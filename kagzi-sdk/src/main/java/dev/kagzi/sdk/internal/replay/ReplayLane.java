@@ -26,6 +26,9 @@ final class ReplayLane implements ReportLane {
 
     record Threw(ErrorDetail error) implements End {}
 
+    /** The code continues as a new run. */
+    record Continued() implements End {}
+
     /** The code cannot continue with the recorded history. */
     record Blocked(ErrorDetail why) implements End {}
   }
@@ -72,7 +75,20 @@ final class ReplayLane implements ReportLane {
         }
         result.getAcceptedBuilder();
       }
-      case STEP_STARTED, STEP_DONE, CHILD_STARTED, WHAT_NOT_SET -> result.getAcceptedBuilder();
+      case RECEIVE -> result.getReceivingBuilder();
+      case CONTINUE_AS_NEW -> {
+        end = new End.Continued();
+        result.getAcceptedBuilder().setStatus(WorkflowStatus.WORKFLOW_STATUS_COMPLETED);
+      }
+      case STEP_STARTED,
+          STEP_DONE,
+          CHILD_STARTED,
+          RECEIVES_STOPPED,
+          VALUES_PUBLISHED,
+          CALLBACK,
+          CANCEL_SEEN,
+          WHAT_NOT_SET ->
+          result.getAcceptedBuilder();
     }
     return result.build();
   }

@@ -56,7 +56,7 @@ final class AnswerCheck {
             .setError(why.toBuilder().setNonRetryable(true))
             .setRanUs(done.getRanUs())
             .build();
-    ReportResult result = thread.report(thread.item().setStepFailed(failed).build());
+    ReportResult result = thread.reports().report(thread.item().setStepFailed(failed).build());
     throw thread.end(
         result.hasFinalFailure() ? new StopReason.StartOver() : new StopReason.Refused(why));
   }

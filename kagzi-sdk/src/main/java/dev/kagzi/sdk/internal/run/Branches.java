@@ -10,6 +10,7 @@ import dev.kagzi.sdk.Branch;
 import dev.kagzi.sdk.BranchFailedException;
 import dev.kagzi.sdk.BranchResult;
 import dev.kagzi.sdk.InvalidArgumentException;
+import dev.kagzi.sdk.KagziException;
 import dev.kagzi.sdk.PayloadException;
 import dev.kagzi.sdk.internal.trace.TraceScope;
 import dev.kagzi.sdk.internal.wire.ProtoMapper;
@@ -109,7 +110,7 @@ final class Branches {
       try {
         thread.check();
         value = executeCode();
-        thread.awaitDurable();
+        thread.reports().awaitDurable();
       } catch (SuspendedError e) {
         suspended = true;
       }
@@ -171,7 +172,7 @@ final class Branches {
       return replay().all();
     }
     List<@Nullable Object> results = new ArrayList<>(Collections.nCopies(branches.size(), null));
-    parent.awaitDurable();
+    parent.reports().awaitDurable();
     try {
       int open = 0;
       int next = 0;
@@ -202,7 +203,7 @@ final class Branches {
     if (parent.isReplayOnly()) {
       return replay().first(winner);
     }
-    parent.awaitDurable();
+    parent.reports().awaitDurable();
     try {
       return winner == null ? race() : replayWinner(winner);
     } finally {
@@ -218,7 +219,8 @@ final class Branches {
       Running one = awaitEnd();
       if (one.failure == null) {
         stopAll("branch " + one.branch.name() + " of " + key + " has won");
-        parent.hold(parent.item().setStepDone(winnerRecord(one)).build());
+        giveBackSignals(one);
+        parent.reports().hold(parent.item().setStepDone(winnerRecord(one)).build());
         return one.value;
       }
     }
@@ -228,6 +230,25 @@ final class Branches {
       }
     }
     throw new IllegalStateException("race " + key + ": no branch ended (expected: all of them)");
+  }
+
+  // Before the winner is recorded: if the process dies in between, the race is decided again.
+  private void giveBackSignals(Running winner) {
+    List<String> scopes =
+        branches.stream()
+            .filter(branch -> branch != winner.branch)
+            .map(this::scope)
+            .filter(context.history()::hasReceives)
+            .toList();
+    if (!scopes.isEmpty()) {
+      parent
+          .reports()
+          .reportAsync(
+              parent
+                  .item()
+                  .setReceivesStopped(ReportItem.ReceivesStopped.newBuilder().addAllScopes(scopes))
+                  .build());
+    }
   }
 
   private ReportItem.StepDone winnerRecord(Running winner) {
@@ -311,7 +332,8 @@ final class Branches {
             "branches %s: on record is a step or a race of that name".formatted(key),
             null);
       }
-      case OPEN, SLEEPS_MS, RESULT_NOT_SET -> throw HistoryMismatch.unreadable(parent, recorded);
+      case OPEN, SLEEPS_MS, TIMED_OUT, RESULT_NOT_SET ->
+          throw HistoryMismatch.unreadable(parent, recorded);
     }
     return null;
   }
@@ -349,7 +371,7 @@ final class Branches {
 
   // The failure is recorded as a failed step, so that a replay does not run the branches again but
   // the next attempt of the run does.
-  private BranchFailedException fail(Running failed, Throwable thrown) {
+  private KagziException fail(Running failed, Throwable thrown) {
     stopAll("branch " + failed.branch.name() + " of " + key + " has failed");
     ErrorDetail error = error(failed, thrown);
     ReportItem.StepFailed report =
@@ -361,7 +383,7 @@ final class Branches {
             .setKeepClaim(true)
             .setRanUs(ranUs())
             .build();
-    ReportResult result = parent.report(parent.item().setStepFailed(report).build());
+    ReportResult result = parent.reports().report(parent.item().setStepFailed(report).build());
     return switch (result.getResultCase()) {
       case FINAL_FAILURE -> failed(error);
       case REFUSED -> throw parent.end(new StopReason.Refused(result.getRefused()));
@@ -370,8 +392,12 @@ final class Branches {
   }
 
   private ErrorDetail error(Running failed, Throwable thrown) {
+    ErrorDetail recorded =
+        Cancellation.isOf(context.runId(), thrown)
+            ? Cancellation.error()
+            : context.failures().record(thrown);
     ErrorDetail.Builder error =
-        context.failures().record(thrown).toBuilder()
+        recorded.toBuilder()
             .putMetadata(BRANCH, failed.branch.name())
             .removeMetadata(BEGUN); // that of a group in the failed branch
     if (running.size() < branches.size()) {
@@ -380,9 +406,11 @@ final class Branches {
     return error.build();
   }
 
-  private BranchFailedException failed(ErrorDetail error) {
-    return new BranchFailedException(
-        key, error.getMetadataOrDefault(BRANCH, ""), ProtoMapper.failure(error));
+  private KagziException failed(ErrorDetail error) {
+    return Cancellation.isSeen(error)
+        ? context.cancelled()
+        : new BranchFailedException(
+            key, error.getMetadataOrDefault(BRANCH, ""), ProtoMapper.failure(error));
   }
 
   private long ranUs() {

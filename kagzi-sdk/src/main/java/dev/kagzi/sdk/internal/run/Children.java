@@ -113,7 +113,7 @@ final class Children {
           }
           // The child failed in an earlier attempt of this run; this attempt starts a new child.
           case RETRY -> attempt = recorded.getAttempt() + 1;
-          case SLEEPS_MS, RESULT_NOT_SET ->
+          case SLEEPS_MS, TIMED_OUT, RESULT_NOT_SET ->
               throw HistoryMismatch.unreadable(workflowThread, recorded);
         }
       }
@@ -127,7 +127,9 @@ final class Children {
               .setDetached(detached)
               .build();
       child.started =
-          workflowThread.reportAsync(workflowThread.item().setChildStarted(started).build());
+          workflowThread
+              .reports()
+              .reportAsync(workflowThread.item().setChildStarted(started).build());
       if (!detached) {
         context.history().childBegan();
       }
@@ -158,11 +160,11 @@ final class Children {
     public String runId() {
       ReportAnswer answer = started;
       if (answer != null) {
-        ReportResult result = context.callingThread().await(answer);
+        ReportResult result = context.callingThread().reports().await(answer);
         if (!result.hasAccepted()) {
           // If this thread started the child, awaitDurable() stops the run for the reason in the
           // answer.
-          context.callingThread().awaitDurable();
+          context.callingThread().reports().awaitDurable();
           throw context.callingThread().end(new StopReason.StartOver());
         }
         runId = result.getAccepted().getChildRunId();
@@ -244,6 +246,12 @@ final class Children {
   private void await(List<? extends Child<?>> children) {
     WorkflowThread here = context.callingThread();
     Map<String, Child<?>> open = new LinkedHashMap<>();
+    for (Child<?> child : children) {
+      RecordedStep end = child.end;
+      if (end != null && Cancellation.isSeen(end)) {
+        throw here.context().cancelled();
+      }
+    }
     for (Child<?> child : children) {
       if (child.end == null) {
         open.put(child.key, child);

@@ -2,6 +2,7 @@ package dev.kagzi.sdk.internal.run;
 
 import dev.kagzi.protocol.v1.ErrorDetail;
 import dev.kagzi.sdk.BranchFailedException;
+import dev.kagzi.sdk.CallbackFailedException;
 import dev.kagzi.sdk.ChildFailedException;
 import dev.kagzi.sdk.CompensationFailedException;
 import dev.kagzi.sdk.ContextMisuseException;
@@ -106,6 +107,7 @@ public final class FailureRecorder {
     return switch (failed) {
       case StepFailedException step -> Optional.of(step.step());
       case ChildFailedException child -> Optional.of(child.step());
+      case CallbackFailedException callback -> Optional.of(callback.step());
       case CompensationFailedException undo -> Optional.of(undo.step());
       case BranchFailedException branch -> branch.failure().step();
     };

@@ -1,10 +1,12 @@
 package dev.kagzi.sdk.internal.run;
 
 import dev.kagzi.protocol.v1.RecordedStep;
+import dev.kagzi.protocol.v1.StepKind;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -32,8 +34,11 @@ final class History {
   /** Started children whose end the code has not received. */
   private final AtomicInteger children = new AtomicInteger();
 
-  /** Sleeps that have begun and not ended. The sleep of a stopped branch stays counted. */
-  private final AtomicInteger sleeps = new AtomicInteger();
+  /** Sleeps and receives that have begun and not ended; those of stopped branches stay counted. */
+  private final AtomicInteger waits = new AtomicInteger();
+
+  /** The keys of receives that the code asked for. */
+  private final Set<String> receives = ConcurrentHashMap.newKeySet();
 
   History(Map<String, RecordedStep> recorded) {
     this(recorded, Map.of());
@@ -97,6 +102,14 @@ final class History {
     return count == null || count.get() <= 0;
   }
 
+  /** A recorded step of the main code, outside of branches, that it has not asked for; or null. */
+  @Nullable String unconsumedOfMain() {
+    return steps.keySet().stream()
+        .filter(key -> key.indexOf('/') < 0)
+        .min(String::compareTo)
+        .orElse(null);
+  }
+
   /**
    * Drops recorded steps with this key prefix; their branches will not run again.
    *
@@ -126,21 +139,45 @@ final class History {
   }
 
   void sleepBegan() {
-    sleeps.incrementAndGet();
+    waits.incrementAndGet();
   }
 
   void sleepEnded() {
-    sleeps.decrementAndGet();
+    waits.decrementAndGet();
+  }
+
+  void receiveBegan(String key) {
+    receives.add(key);
+    waits.incrementAndGet();
+  }
+
+  void receiveEnded() {
+    waits.decrementAndGet();
+  }
+
+  /** The code asked for a receive that is recorded as ended. */
+  void received(String key) {
+    receives.add(key);
+  }
+
+  /** Whether a branch has begun a receive, in this execution or in an earlier one. */
+  boolean hasReceives(String scope) {
+    return receives.stream().anyMatch(key -> key.startsWith(scope))
+        || steps.values().stream()
+            .anyMatch(
+                step ->
+                    step.getKind() == StepKind.STEP_KIND_SIGNAL
+                        && step.getStepKey().startsWith(scope));
   }
 
   /**
    * Whether the code leaves open steps behind: recorded ones that it did not ask for, children that
-   * it did not await, or sleeps of stopped branches.
+   * it did not await, or sleeps and receives of stopped branches.
    */
   boolean leavesOpenSteps() {
     return discardedOpen
         || children.get() > 0
-        || sleeps.get() > 0
+        || waits.get() > 0
         || steps.values().stream().anyMatch(History::isOpen);
   }
 

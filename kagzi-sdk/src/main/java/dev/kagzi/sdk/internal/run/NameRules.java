@@ -29,6 +29,17 @@ public final class NameRules {
     return name;
   }
 
+  /** Answers of callbacks have names that begin like this. */
+  public static String checkSignal(String name) {
+    check("signal", name);
+    if (name.startsWith(RunCallback.SIGNAL)) {
+      throw invalid(
+          "signal: \"%s\" (expected: not to begin with %s, which is for callbacks)"
+              .formatted(name, RunCallback.SIGNAL));
+    }
+    return name;
+  }
+
   /** The rejected characters separate the parts of step keys and step ids. */
   static String checkStep(String name) {
     check("step name", name);

@@ -157,12 +157,13 @@ final class ReplayCheck {
     return step.getEpoch() > 0
         && step.hasRecordedAt()
         && step.getKind() != StepKind.STEP_KIND_CHILD_WORKFLOW
-        && (step.hasOutput() || step.hasFinalFailure());
+        && (step.hasOutput() || step.hasFinalFailure() || step.hasTimedOut());
   }
 
   static boolean hasResult(RecordedStep step) {
     return step.hasOutput()
         || step.hasFinalFailure()
+        || step.hasTimedOut()
         || (step.hasOpen() && step.getKind() == StepKind.STEP_KIND_CHILD_WORKFLOW);
   }
 

@@ -1,32 +1,40 @@
 package dev.kagzi.sdk.internal.run;
 
+import dev.kagzi.protocol.v1.Payload;
 import dev.kagzi.protocol.v1.RecordedStep;
 import dev.kagzi.protocol.v1.StepKind;
 import dev.kagzi.protocol.v1.Task;
 import dev.kagzi.sdk.Branch;
+import dev.kagzi.sdk.Callback;
 import dev.kagzi.sdk.ChildBuilder;
 import dev.kagzi.sdk.ChildHandle;
 import dev.kagzi.sdk.ContextMisuseException;
-import dev.kagzi.sdk.ContextMisuseException.Misuse;
 import dev.kagzi.sdk.ParallelBuilder;
+import dev.kagzi.sdk.RunCancelledException;
 import dev.kagzi.sdk.Saga;
+import dev.kagzi.sdk.Signal;
 import dev.kagzi.sdk.StepAction;
 import dev.kagzi.sdk.StepBuilder;
-import dev.kagzi.sdk.StepCode;
 import dev.kagzi.sdk.TypeRef;
 import dev.kagzi.sdk.WorkflowContext;
 import dev.kagzi.sdk.WorkflowType;
 import dev.kagzi.sdk.internal.wire.Payloads;
 import dev.kagzi.sdk.internal.wire.ProtoMapper;
+import dev.kagzi.sdk.jdbc.TransactionAction;
+import dev.kagzi.sdk.jdbc.TransactionCode;
+import dev.kagzi.sdk.jdbc.Transactions;
 import java.lang.reflect.Type;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
+import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,26 +45,30 @@ import org.slf4j.LoggerFactory;
  */
 final class RunContext implements WorkflowContext {
   private static final String SAGA = "saga";
-  private static final String NOW = "now";
+  private static final String CLEAN_UP = "cleanup";
 
   private final RunHost host;
   private final Task task;
   private final WorkflowThread workflowThread;
   private final String scope;
   private final SlotHolders slotHolders;
-  private final Steps steps;
+  private final StepCalls steps;
   private final Sleeps sleeps;
   private final Children children;
+  private final Receives receives;
+  private final Callbacks callbacks;
   private @Nullable Logger logger;
-  private final StepKeys keys = new StepKeys();
   private final History history;
-  private final ReplayCheck check;
+  private final ContextUse use;
+  private final ScopeHistory scopeHistory;
   private final DerivedValues derived;
 
   /** Where this code is in the run: positions of all undos that it registers begin with it. */
   private final UndoPosition position;
 
-  private int keysGiven;
+  /** Whether a cancel does not interrupt this code: an undo, or a clean-up. */
+  private final boolean cleansUp;
+
   private int undosRegistered;
 
   RunContext(
@@ -65,7 +77,7 @@ final class RunContext implements WorkflowContext {
       History history,
       WorkflowThread workflowThread,
       SlotHolders slotHolders) {
-    this(host, task, history, workflowThread, slotHolders, "", UndoPosition.START);
+    this(host, task, history, workflowThread, slotHolders, "", UndoPosition.START, false);
   }
 
   private RunContext(
@@ -75,7 +87,9 @@ final class RunContext implements WorkflowContext {
       WorkflowThread workflowThread,
       SlotHolders slotHolders,
       String scope,
-      UndoPosition position) {
+      UndoPosition position,
+      boolean cleansUp) {
+    this.cleansUp = cleansUp;
     this.host = host;
     this.task = task;
     this.history = history;
@@ -83,39 +97,51 @@ final class RunContext implements WorkflowContext {
     this.slotHolders = slotHolders;
     this.scope = scope;
     this.position = position;
-    this.check = history.check(scope);
-    this.derived = new DerivedValues(task.getRunId(), scope, this::checkUse);
-    this.steps =
-        new Steps(
-            new RunRef(
-                host.settings().namespace(),
-                task.getRunId(),
-                task.getWorkflowType(),
-                task.getHeadersMap()),
-            host.settings().payloads(),
-            host.settings().failures(),
-            host.settings().interceptors(),
-            host.settings().metrics(),
-            workflowThread,
-            task.getStepTimeoutMs());
+    this.use = new ContextUse(task.getRunId(), workflowThread);
+    this.scopeHistory =
+        new ScopeHistory(scope, host.settings(), task, history, workflowThread, use);
+    this.derived = new DerivedValues(task.getRunId(), scope, use::check);
+    this.steps = new StepCalls(this, task, host.settings(), workflowThread);
     this.children = new Children(this, workflowThread);
     this.sleeps = new Sleeps(workflowThread, history);
+    this.receives = new Receives(this, workflowThread);
+    this.callbacks = new Callbacks(this, workflowThread);
   }
 
   /** Returns the context of the branch at this index of the group that was requested last. */
   RunContext branch(WorkflowThread branch, String scope, int index) {
     return new RunContext(
-        host, task, history, branch, slotHolders, scope, position.inBranch(keysGiven, index));
+        host,
+        task,
+        history,
+        branch,
+        slotHolders,
+        scope,
+        position.inBranch(scopeHistory.keysGiven(), index),
+        cleansUp);
   }
 
-  /** Returns the context of an undo, which this thread executes. */
+  /** Returns the context of an undo or a clean-up, which this thread executes. */
   RunContext undo(String scope) {
     return new RunContext(
-        host, task, history, workflowThread, slotHolders, scope, nextUndoPosition());
+        host, task, history, workflowThread, slotHolders, scope, nextUndoPosition(), true);
+  }
+
+  boolean cleansUp() {
+    return cleansUp;
+  }
+
+  /** The code learns that its run is cancelled: {@code throw cancelled()}. */
+  RunCancelledException cancelled() {
+    return use.cancelled();
+  }
+
+  WorkflowThread workflowThread() {
+    return workflowThread;
   }
 
   UndoPosition nextUndoPosition() {
-    return position.after(keysGiven, undosRegistered++);
+    return position.after(scopeHistory.keysGiven(), undosRegistered++);
   }
 
   /**
@@ -124,13 +150,13 @@ final class RunContext implements WorkflowContext {
    */
   void startOverIfBranchesWereStopped() {
     if (!workflowThread.isReplayOnly() && workflowThread.hasStoppedBranches()) {
-      workflowThread.awaitDurable();
+      workflowThread.reports().awaitDurable();
       throw workflowThread.end(new StopReason.StartOver());
     }
   }
 
   void awaitDurable() {
-    workflowThread.awaitDurable();
+    workflowThread.reports().awaitDurable();
   }
 
   SlotHolders slotHolders() {
@@ -153,69 +179,42 @@ final class RunContext implements WorkflowContext {
     return host.settings().failures();
   }
 
+  ContextUse use() {
+    return use;
+  }
+
   /** Returns the calling workflow thread of this run, whichever of its contexts the code uses. */
   WorkflowThread callingThread() {
-    WorkflowThread here = WorkflowThread.current();
-    if (here == null || !here.state().equals(workflowThread.state())) {
-      throw foreign();
-    }
-    checkUse(here);
-    return here;
+    return use.callingThread();
   }
 
   String nextKey(String name) {
-    keysGiven++;
-    return scope + keys.next(name);
+    return scopeHistory.nextKey(name);
   }
 
   /** Returns the recorded step, or null. The kind is unspecified for a group of branches. */
   @Nullable RecordedStep take(String key, StepKind kind) {
-    boolean isGroup = kind == StepKind.STEP_KIND_UNSPECIFIED;
-    if (workflowThread.isReplayOnly() && !isGroup && !history.hasResult(key)) {
-      throw new HistoryEndedError();
-    }
-    RecordedStep recorded = history.take(key);
-    ReplayObserver observer = host.settings().observer();
-    if (observer != null) {
-      switch (observer.asked(key, kind, recorded)) {
-        case ReplayObserver.Verdict.Matches() -> {}
-        case ReplayObserver.Verdict.HistoryEnds() -> throw workflowThread.suspendIndefinitely();
-        case ReplayObserver.Verdict.Differs(String how) ->
-            throw HistoryMismatch.blocked(workflowThread, "REPLAY_DIFFERS", how, null);
-      }
-    }
-    Nondeterminism nondeterminism = host.settings().nondeterminism();
-    if (nondeterminism != null) {
-      ReplayCheck.Mismatch mismatch = check.ask(key, kind, recorded);
-      if (mismatch != null) {
-        nondeterminism.onMismatch(workflowThread, task, mismatch);
-      }
-    }
-    return recorded;
+    return scopeHistory.take(key, kind);
   }
 
   /** Drops recorded steps with this key prefix; their branch will not run again. */
   void discard(String prefix) {
-    history.discard(prefix);
-    ReplayObserver observer = host.settings().observer();
-    if (observer != null) {
-      observer.discarded(prefix);
-    }
+    scopeHistory.discard(prefix);
   }
 
   @Override
   public <T> T step(String name, Class<T> type, Callable<? extends T> code) {
-    return execute(name, StepOptions.NONE, type, step -> code.call());
+    return steps.execute(name, StepOptions.NONE, type, step -> code.call());
   }
 
   @Override
   public <T> T step(String name, TypeRef<T> type, Callable<? extends T> code) {
-    return execute(name, StepOptions.NONE, type.type(), step -> code.call());
+    return steps.execute(name, StepOptions.NONE, type.type(), step -> code.call());
   }
 
   @Override
   public void step(String name, StepAction code) {
-    executeAction(name, StepOptions.NONE, code);
+    steps.executeAction(name, StepOptions.NONE, code);
   }
 
   @Override
@@ -223,27 +222,39 @@ final class RunContext implements WorkflowContext {
     return new RunStepBuilder(this, name);
   }
 
-  // The codec decoded the value for exactly this type; null is allowed.
-  @SuppressWarnings({"unchecked", "NullAway", "TypeParameterUnusedInFormals"})
-  <T> T execute(String name, StepOptions options, Type type, StepCode<?> code) {
-    checkUse();
-    String key = nextKey(name);
-    return (T)
-        steps.execute(
-            new Steps.Call(name, key, options, type, code), take(key, StepKind.STEP_KIND_FUNCTION));
+  StepCalls steps() {
+    return steps;
   }
 
+  @Override
+  public void transaction(String name, DataSource dataSource, TransactionAction code) {
+    transaction(name, Transactions.of(dataSource), code);
+  }
+
+  @Override
+  public <T> T transaction(
+      String name, DataSource dataSource, Class<T> type, TransactionCode<? extends T> code) {
+    return transaction(name, Transactions.of(dataSource), type, code);
+  }
+
+  @Override
   @SuppressWarnings("NullAway") // A step without a result returns null.
-  void executeAction(String name, StepOptions options, StepAction code) {
+  public void transaction(String name, Transactions transactions, TransactionAction code) {
     Object unused =
-        execute(
+        transaction(
             name,
-            options,
+            transactions,
             Void.class,
-            step -> {
-              code.run();
+            connection -> {
+              code.run(connection);
               return null;
             });
+  }
+
+  @Override
+  public <T> T transaction(
+      String name, Transactions transactions, Class<T> type, TransactionCode<? extends T> code) {
+    return steps.transaction(name, StepOptions.NONE, transactions, type, code);
   }
 
   @Override
@@ -267,6 +278,52 @@ final class RunContext implements WorkflowContext {
     String key = nextKey(name);
     sleeps.sleepUntil(
         name, key, take(key, StepKind.STEP_KIND_SLEEP), Objects.requireNonNull(until, "until"));
+  }
+
+  @Override
+  public <T> T receive(Signal<T> signal) {
+    return receives.receive(signal);
+  }
+
+  @Override
+  public <T> Optional<T> receive(Signal<T> signal, Duration timeout) {
+    return receives.receive(signal, timeout);
+  }
+
+  Receives receives() {
+    return receives;
+  }
+
+  @Override
+  public <T> Callback<T> callback(String name, Class<T> type) {
+    return callbacks.callback(name, type);
+  }
+
+  @Override
+  public <T> Callback<T> callback(String name, TypeRef<T> type) {
+    return callbacks.callback(name, type.type());
+  }
+
+  @Override
+  @SuppressWarnings("TypeParameterUnusedInFormals")
+  public <O> O continueAsNew(Object input) {
+    throw new ContinueAsNew(this, workflowThread).end(inputType(), input, null);
+  }
+
+  @Override
+  @SuppressWarnings("TypeParameterUnusedInFormals")
+  public <O> O continueAsNewWithVersion(String version, Object input) {
+    Objects.requireNonNull(version, "version: null (expected: a text)");
+    throw new ContinueAsNew(this, workflowThread).end(inputType(), input, version);
+  }
+
+  private Type inputType() {
+    return Objects.requireNonNull(host.code(task), "code").type().inputType();
+  }
+
+  /** The branch or undo whose code has this context; empty for the main code of the run. */
+  String scope() {
+    return scope;
   }
 
   @Override
@@ -313,54 +370,12 @@ final class RunContext implements WorkflowContext {
   }
 
   void checkUse() {
-    if (!Thread.currentThread().equals(workflowThread.thread())) {
-      throw foreign();
-    }
-    checkUse(workflowThread);
+    use.check();
   }
 
-  private void checkUse(WorkflowThread workflowThread) {
-    if (workflowThread.running() != null) {
-      throw new ContextMisuseException(
-          Misuse.INSIDE_STEP,
-          "run %s: the context was used inside a step (expected: one step after the other; move the"
-                  .formatted(task.getRunId())
-              + " call out of the step's code)");
-    }
-    workflowThread.check();
-    workflowThread.markContextUsed();
-    if (workflowThread.state().isFinished()) {
-      throw afterEnd();
-    }
-  }
-
-  private ContextMisuseException afterEnd() {
-    return new ContextMisuseException(
-        Misuse.AFTER_END,
-        "run %s: the context was used after the workflow had returned (expected: before)"
-            .formatted(task.getRunId()));
-  }
-
-  private ContextMisuseException foreign() {
-    WorkflowThread here = WorkflowThread.current();
-    if (here == null && workflowThread.state().isFinished()) {
-      return afterEnd();
-    }
-    if (here == null) {
-      return new ContextMisuseException(
-          Misuse.FOREIGN_THREAD,
-          "run %s: the context was used in thread \"%s\" (expected: the thread that runs the workflow;"
-                  .formatted(task.getRunId(), Thread.currentThread().getName())
-              + " other threads belong inside a step)");
-    }
-    boolean sameRun = here.state().equals(workflowThread.state());
-    return new ContextMisuseException(
-        sameRun ? Misuse.OTHER_BRANCH : Misuse.OTHER_RUN,
-        sameRun
-            ? "run %s: the context was used in a branch that has its own (expected: the context that the branch was given)"
-                .formatted(task.getRunId())
-            : "run %s: the context was used by the code of another run (expected: each run uses its own)"
-                .formatted(task.getRunId()));
+  /** Like {@link #checkUse}, for a call that the code may make after a cancel. */
+  void checkCleanUp() {
+    use.checkCleanUp();
   }
 
   @Override
@@ -371,10 +386,31 @@ final class RunContext implements WorkflowContext {
   }
 
   @Override
+  public void cleanup(String name, Consumer<? super WorkflowContext> code) {
+    checkCleanUp();
+    RunContext own = undo(nextKey(CLEAN_UP) + "[" + NameRules.checkBranch(name) + "]/");
+    workflowThread.cleanUp(own, () -> code.accept(own));
+  }
+
+  @Override
   public Instant now() {
-    checkUse();
-    String key = nextKey(NOW);
-    return steps.now(key, take(key, StepKind.STEP_KIND_FUNCTION), task);
+    return steps.now();
+  }
+
+  @Override
+  public void publish(String name, @Nullable Object value) {
+    RunningStep step = workflowThread.running();
+    boolean isInStep = step != null && Thread.currentThread().equals(workflowThread.thread());
+    if (!isInStep) {
+      checkUse();
+    }
+    Payload encoded = payloads().encodeAny(value);
+    NameRules.check("name", name);
+    if (step != null) {
+      workflowThread.reports().publishInStep(step, task.getEpoch(), name, encoded);
+    } else if (!workflowThread.isReplayOnly()) {
+      workflowThread.reports().publish(scope, name, encoded);
+    }
   }
 
   @Override

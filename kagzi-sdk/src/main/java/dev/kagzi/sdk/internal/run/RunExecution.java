@@ -7,6 +7,7 @@ import dev.kagzi.protocol.v1.ReportResult;
 import dev.kagzi.protocol.v1.Task;
 import dev.kagzi.protocol.v1.WorkflowStatus;
 import dev.kagzi.sdk.PayloadException;
+import dev.kagzi.sdk.WorkFailedException;
 import dev.kagzi.sdk.internal.log.EventLog;
 import dev.kagzi.sdk.internal.log.LogContext;
 import dev.kagzi.sdk.internal.log.LoggedRun;
@@ -141,8 +142,13 @@ public final class RunExecution {
     }
   }
 
-  public void childEnded() {
-    state.childEnded();
+  public void stepEnded() {
+    state.stepEnded();
+  }
+
+  /** The run is cancelled, and its code cleans up. */
+  public void cancelRequested() {
+    state.requestCancel();
   }
 
   /** Stops a run whose claim is gone, for example after a cancel, and interrupts the code. */
@@ -261,7 +267,7 @@ public final class RunExecution {
             .setOutput(host.settings().payloads().encode(output, code.type().outputType()))
             .setOpenSteps(openSteps)
             .build();
-    main.finish(state.item().setWorkflowDone(done).build(), this::endAnswered);
+    main.reports().finish(state.item().setWorkflowDone(done).build(), this::endAnswered);
   }
 
   // Code that was interrupted because its run stopped may throw anything, so only the stop reason
@@ -272,15 +278,20 @@ public final class RunExecution {
       conclude(stopReason);
       return;
     }
-    ErrorDetail error = host.settings().failures().record(thrown);
-    failure = error;
+    boolean isCancelled = Cancellation.isOf(runId(), thrown);
+    ErrorDetail error =
+        isCancelled ? Cancellation.error() : host.settings().failures().record(thrown);
+    failure = isCancelled ? null : error;
     try {
-      main.finish(
-          failed(error),
-          result -> {
-            logFailed(thrown, error, result);
-            endAnswered(result);
-          });
+      main.reports()
+          .finish(
+              failed(error),
+              result -> {
+                if (!isCancelled) {
+                  logFailed(thrown, error, result);
+                }
+                endAnswered(result);
+              });
     } catch (SuspendedError e) {
       conclude(state.stopReason());
     }
@@ -290,16 +301,25 @@ public final class RunExecution {
   private void logFailed(Throwable thrown, ErrorDetail error, ReportResult result) {
     boolean again = result.hasRetryScheduled();
     EventLog.Event event =
-        log.warn(again ? "run failed, it will be tried again" : "run failed")
+        log.warn(again ? "run failed, it will be tried again" : failedText(result))
             .about(logged)
             .with("attempt", task.getAttempt());
     if (again) {
       event.with("again_in_ms", result.getRetryScheduled().getDelayMs());
     }
+    if (thrown instanceof WorkFailedException failed) {
+      event.with("step", failed.step());
+    }
     event
         .with("error", error.getMessage())
         .cause(host.settings().failures().loggable(thrown, error))
         .write();
+  }
+
+  private static String failedText(ReportResult result) {
+    return result.getAccepted().getStatus() == WorkflowStatus.WORKFLOW_STATUS_CANCELLED
+        ? "run was cancelled, and its code failed to clean up"
+        : "run failed";
   }
 
   private ReportItem failed(ErrorDetail error) {
@@ -311,7 +331,7 @@ public final class RunExecution {
 
   private void warnIfSwallowed() {
     StopReason stopReason = state.stopReason();
-    if (stopReason instanceof StopReason.Parked) {
+    if (stopReason instanceof StopReason.Parked || stopReason instanceof StopReason.Continued) {
       log.warn(
               "workflow code caught the SuspendedError and returned, its result is ignored; "
                   + "code that catches Throwable must rethrow Errors")
@@ -325,6 +345,10 @@ public final class RunExecution {
     switch (stopReason) {
       case StopReason.Parked parked -> {
         rememberAsked();
+        reportsEnded();
+      }
+      case StopReason.Continued continued -> {
+        outcome = RunOutcome.COMPLETED;
         reportsEnded();
       }
       case StopReason.Lost lost -> reportsEnded();
@@ -431,6 +455,7 @@ public final class RunExecution {
     return switch (status) {
       case WORKFLOW_STATUS_COMPLETED -> RunOutcome.COMPLETED;
       case WORKFLOW_STATUS_FAILED -> RunOutcome.FAILED;
+      case WORKFLOW_STATUS_CANCELLED -> RunOutcome.CANCELLED;
       default -> RunOutcome.UNFINISHED;
     };
   }
@@ -438,8 +463,10 @@ public final class RunExecution {
   /** How the execution ended, as its trace shows it. */
   private String outcomeName() {
     return switch (outcome) {
-      case COMPLETED -> "completed";
+      case COMPLETED ->
+          state.stopReason() == null ? "completed" : StopReason.nameOf(state.stopReason());
       case FAILED -> "failed";
+      case CANCELLED -> "cancelled";
       case UNFINISHED -> retried ? "retried" : StopReason.nameOf(state.stopReason());
     };
   }

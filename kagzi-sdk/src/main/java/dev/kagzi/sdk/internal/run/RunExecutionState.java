@@ -10,7 +10,6 @@ import dev.kagzi.sdk.internal.trace.ExecutionTrace;
 import dev.kagzi.sdk.internal.wire.ProtoMapper;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
@@ -38,6 +37,7 @@ final class RunExecutionState {
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Suspensions suspensions = new Suspensions(this);
+  private final PublishedCounts publishedCounts = new PublishedCounts();
 
   /** Threads that have not ended and were not stopped. */
   private final Set<WorkflowThread> workflowThreads = ConcurrentHashMap.newKeySet();
@@ -49,6 +49,8 @@ final class RunExecutionState {
   private volatile boolean finished;
 
   private volatile boolean hasSaga;
+
+  private volatile boolean cancelRequested;
 
   /** When the history was read; recorded delays count from here. */
   private volatile long historyNanos;
@@ -62,6 +64,7 @@ final class RunExecutionState {
             ? TimeUnit.MILLISECONDS.toNanos(task.getDeadlineInMs())
             : Long.MAX_VALUE;
     this.historyNanos = arrivedNanos;
+    this.cancelRequested = task.getCancelRequested();
   }
 
   String runId() {
@@ -95,6 +98,19 @@ final class RunExecutionState {
 
   Suspensions suspensions() {
     return suspensions;
+  }
+
+  /** Requires the lock. */
+  PublishedCounts publishedCounts() {
+    return publishedCounts;
+  }
+
+  void publishedAnswered(ReportResult result) {
+    if (result.hasRefused()) {
+      stop(new StopReason.Refused(result.getRefused().toBuilder().setNonRetryable(true).build()));
+    } else {
+      stopIfClaimLost(result);
+    }
   }
 
   Collection<WorkflowThread> workflowThreads() {
@@ -146,6 +162,9 @@ final class RunExecutionState {
       }
       notifyParent.run();
       WorkflowThread parent = workflowThread.parent();
+      if (parent != null) {
+        parent.reports().adoptPublished(workflowThread.reports());
+      }
       if (parent != null && parent.joining) {
         parent.joining = false;
         suspensions.busy();
@@ -231,7 +250,7 @@ final class RunExecutionState {
   }
 
   private void closeStep(WorkflowThread workflowThread, String reason, long nowNanos) {
-    workflowThread.sendHeld();
+    workflowThread.reports().sendPending();
     RunningStep step = workflowThread.running();
     if (step != null && step.isReportedStarted()) {
       lane.send(
@@ -245,6 +264,23 @@ final class RunExecutionState {
 
   boolean hasSaga() {
     return hasSaga;
+  }
+
+  boolean isCancelRequested() {
+    return cancelRequested;
+  }
+
+  /** The run is cancelled: its code learns it at its next call, and cleans up. Thread-safe. */
+  void requestCancel() {
+    lock.lock();
+    try {
+      if (!isOver() && !cancelRequested) {
+        cancelRequested = true;
+        workflowThreads.forEach(WorkflowThread::interruptForCancel);
+      }
+    } finally {
+      lock.unlock();
+    }
   }
 
   @Nullable StopReason stopReason() {
@@ -329,7 +365,7 @@ final class RunExecutionState {
   private void sendHeldOfOthers(WorkflowThread from) {
     for (WorkflowThread workflowThread : workflowThreads) {
       if (workflowThread != from) {
-        workflowThread.sendHeld();
+        workflowThread.reports().sendPending();
       }
     }
   }
@@ -355,19 +391,12 @@ final class RunExecutionState {
     }
   }
 
-  private void sendLast(ReportItem item, ReportListener listener) {
-    List<ReportItem> items = new ArrayList<>();
-    List<ReportListener> listeners = new ArrayList<>();
-    for (WorkflowThread workflowThread : workflowThreads) {
-      ReportItem held = workflowThread.takeHeld();
-      if (held != null) {
-        items.add(held);
-        listeners.add(workflowThread.expectAnswer(held));
-      }
-    }
-    items.add(item);
-    listeners.add(listener);
-    lane.sendAll(items, listeners);
+  /** Requires the lock. Sends an item behind all held results and published values. */
+  void sendLast(ReportItem item, ReportListener listener) {
+    ThreadReports.ReportGroup all = new ThreadReports.ReportGroup();
+    workflowThreads.forEach(workflowThread -> workflowThread.reports().takePending(all));
+    all.add(item, listener);
+    lane.sendAll(all.items, all.listeners);
   }
 
   /** Returns a thread whose code has ignored its interrupt for a second, or null. Thread-safe. */
@@ -419,16 +448,16 @@ final class RunExecutionState {
     for (WorkflowThread workflowThread : workflowThreads) {
       tick(workflowThread, nowNanos);
     }
-    if (suspensions.isChildQueryDue(nowNanos)) {
-      childEnded();
+    if (suspensions.isStepQueryDue(nowNanos)) {
+      stepEnded();
     }
   }
 
-  void childEnded() {
+  void stepEnded() {
     lock.lock();
     try {
       if (!isOver()) {
-        suspensions.queryEndedChildren();
+        suspensions.queryEndedSteps();
       }
     } finally {
       lock.unlock();
@@ -444,8 +473,8 @@ final class RunExecutionState {
       if (isOver() || workflowThread.isStopped()) {
         return;
       }
-      if (workflowThread.isHeldLong(nowNanos)) {
-        workflowThread.sendHeld();
+      if (workflowThread.reports().isSendDue(nowNanos)) {
+        workflowThread.reports().sendPending();
       }
       RunningStep step = workflowThread.running();
       if (step != null) {
@@ -459,15 +488,17 @@ final class RunExecutionState {
   // Called without the lock: a tick is rarely due, and workflow threads need the lock often.
   private static boolean isTickDue(WorkflowThread workflowThread, long nowNanos) {
     RunningStep step = workflowThread.running();
-    return workflowThread.isHeldLong(nowNanos)
+    return workflowThread.reports().isSendDue(nowNanos)
         || (step != null && (step.isStartedReportDue(nowNanos) || step.isInterruptDue(nowNanos)));
   }
 
   private void tick(WorkflowThread workflowThread, RunningStep step, long nowNanos) {
     if (step.isStartedReportDue(nowNanos)) {
-      lane.send(
-          lane.item().setStepStarted(step.started(nowNanos)).build(),
-          result -> startedAnswered(step, result));
+      workflowThread
+          .reports()
+          .sendWithHeld(
+              lane.item().setStepStarted(step.started(nowNanos)).build(),
+              result -> startedAnswered(step, result));
     }
     if (step.isInterruptDue(nowNanos)) {
       workflowThread.interruptStep(step, nowNanos);

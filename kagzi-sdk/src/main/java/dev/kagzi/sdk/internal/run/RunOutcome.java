@@ -4,6 +4,8 @@ package dev.kagzi.sdk.internal.run;
 public enum RunOutcome {
   COMPLETED,
   FAILED,
+  /** The run was cancelled, and its code has cleaned up. */
+  CANCELLED,
   /** The run was parked, lost, released or blocked, or will be retried. */
   UNFINISHED
 }

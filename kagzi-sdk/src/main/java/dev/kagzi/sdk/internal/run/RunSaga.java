@@ -69,7 +69,7 @@ final class RunSaga implements Saga {
 
   @Override
   public void compensate() {
-    context.checkUse();
+    context.checkCleanUp();
     context.startOverIfBranchesWereStopped();
     CompensationFailures failures = new CompensationFailures();
     for (Due undo : takeAll().reversed()) {
@@ -89,7 +89,7 @@ final class RunSaga implements Saga {
   private void run(Due undo, RunContext own) throws Exception {
     Object unused =
         context
-            .callingThread()
+            .workflowThread()
             .execute(
                 own,
                 () -> {

@@ -32,6 +32,7 @@ final class RunningStep {
   private final long startedNanos = System.nanoTime();
   private volatile boolean reportedStarted;
   private volatile boolean interrupted;
+  private volatile boolean cancelled;
   private volatile @Nullable Payload progress;
 
   private volatile boolean progressIsNew;
@@ -171,6 +172,15 @@ final class RunningStep {
 
   void markInterrupted() {
     interrupted = true;
+  }
+
+  /** The step was interrupted because its run is cancelled; a result that it returns counts. */
+  void markCancelled() {
+    cancelled = true;
+  }
+
+  boolean isCancelled() {
+    return cancelled;
   }
 
   /** The cause is what the code threw after its interrupt, or shows where the code still is. */

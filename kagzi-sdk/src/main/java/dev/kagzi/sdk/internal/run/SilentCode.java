@@ -2,7 +2,9 @@ package dev.kagzi.sdk.internal.run;
 
 import dev.kagzi.sdk.internal.log.EventLog;
 import dev.kagzi.sdk.internal.log.LoggedRun;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /**
  * Logs workflow code that neither ends nor uses its context for a long time: a blocking call or a
@@ -15,6 +17,12 @@ final class SilentCode {
 
   /** A longer gap between ticks means that the process was suspended. The gap is not silence. */
   private static final long TICK_GAP_NANOS_MAX = TimeUnit.SECONDS.toNanos(1);
+
+  /** Every call that blocks the workflow code has a frame of one of these classes. */
+  private static final List<String> CONTEXT =
+      Stream.of(RunContext.class, StepCalls.class, Children.class, Receives.class)
+          .map(Class::getName)
+          .toList();
 
   private final LoggedRun run;
   private boolean warned;
@@ -62,9 +70,7 @@ final class SilentCode {
   /** Whether the code is inside a call of its context. */
   private static boolean isInside(StackTraceElement[] stack) {
     for (StackTraceElement frame : stack) {
-      String type = frame.getClassName();
-      boolean context =
-          type.startsWith(RunContext.class.getName()) || type.startsWith(Children.class.getName());
+      boolean context = CONTEXT.stream().anyMatch(frame.getClassName()::startsWith);
       // A lambda calls the code of a branch. That code is not inside a call of its own context.
       if (context && !frame.getMethodName().startsWith("lambda$")) {
         return true;

@@ -54,7 +54,7 @@ final class Sleeps {
     return switch (recorded.getResultCase()) {
       case OUTPUT -> true;
       case SLEEPS_MS, OPEN -> false;
-      case FINAL_FAILURE, RETRY, RESULT_NOT_SET ->
+      case FINAL_FAILURE, RETRY, TIMED_OUT, RESULT_NOT_SET ->
           throw HistoryMismatch.unreadable(workflowThread, recorded);
     };
   }
@@ -64,17 +64,18 @@ final class Sleeps {
     if (!alone && recorded != null && recorded.hasSleepsMs()) {
       // Use the recorded time: every sleeping branch comes here whenever the run continues, and a
       // report of each would be expensive.
-      workflowThread.awaitDurable();
+      workflowThread.reports().awaitDurable();
       history.sleepBegan();
       workflowThread.suspendUntil(
           workflowThread.state().historyNanos()
               + TimeUnit.MILLISECONDS.toNanos(recorded.getSleepsMs()));
       history.sleepEnded();
-      workflowThread.hold(over(sleep.getStepKey()));
+      workflowThread.reports().hold(over(sleep.getStepKey()));
       return;
     }
     sleep.setKeepClaim(!alone);
-    ReportResult result = workflowThread.report(workflowThread.item().setSleep(sleep).build());
+    ReportResult result =
+        workflowThread.reports().report(workflowThread.item().setSleep(sleep).build());
     switch (result.getResultCase()) {
       case SLEEPING -> {
         if (!result.getSleeping().getClaimKept()) {
@@ -83,7 +84,7 @@ final class Sleeps {
         history.sleepBegan();
         workflowThread.suspend(result.getSleeping().getRemainingMs());
         history.sleepEnded();
-        workflowThread.hold(over(sleep.getStepKey()));
+        workflowThread.reports().hold(over(sleep.getStepKey()));
       }
       // Already over.
       case ACCEPTED, ALREADY_RECORDED -> {}

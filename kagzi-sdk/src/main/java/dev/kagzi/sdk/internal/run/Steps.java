@@ -8,6 +8,7 @@ import dev.kagzi.protocol.v1.ReportResult;
 import dev.kagzi.protocol.v1.StepKind;
 import dev.kagzi.protocol.v1.Task;
 import dev.kagzi.sdk.PayloadException;
+import dev.kagzi.sdk.RunCancelledException;
 import dev.kagzi.sdk.StepCode;
 import dev.kagzi.sdk.StepFailedException;
 import dev.kagzi.sdk.internal.log.EventLog;
@@ -50,7 +51,17 @@ final class Steps {
   }
 
   /** A step call of the workflow code; the key is the name with scope and occurrence. */
-  record Call(String name, String key, StepOptions options, Type type, StepCode<?> code) {}
+  record Call(
+      String name,
+      String key,
+      StepOptions options,
+      Type type,
+      StepCode<?> code,
+      @Nullable TransactionStep transaction) {
+    Call(String name, String key, StepOptions options, Type type, StepCode<?> code) {
+      this(name, key, options, type, code, null);
+    }
+  }
 
   private sealed interface Outcome {
     /** The value is decoded from the report's payload, so that it is the same as in a replay. */
@@ -74,18 +85,28 @@ final class Steps {
     Payload progress = recorded.hasProgress() ? recorded.getProgress() : null;
     return switch (recorded.getResultCase()) {
       case OUTPUT -> decode(call, recorded.getOutput());
-      case FINAL_FAILURE ->
-          throw new StepFailedException(call.key, ProtoMapper.failure(recorded.getFinalFailure()));
+      case FINAL_FAILURE -> finalFailure(call, recorded.getFinalFailure());
       case RETRY -> {
-        workflowThread.awaitDurable();
+        workflowThread.reports().awaitDurable();
         workflowThread.suspendUntil(
             fromNanos + TimeUnit.MILLISECONDS.toNanos(recorded.getRetry().getDelayMs()));
         yield attemptUntilAnswered(call, recorded.getAttempt() + 1, progress);
       }
       // Reported as started but not ended: the worker crashed, which is no failed attempt.
       case OPEN -> attemptUntilAnswered(call, recorded.getAttempt(), progress);
-      case SLEEPS_MS, RESULT_NOT_SET -> throw HistoryMismatch.unreadable(workflowThread, recorded);
+      case SLEEPS_MS, TIMED_OUT, RESULT_NOT_SET ->
+          throw HistoryMismatch.unreadable(workflowThread, recorded);
     };
+  }
+
+  /** Throws the failure, unless the step's transaction was committed although it was recorded. */
+  private @Nullable Object finalFailure(Call call, ErrorDetail error) {
+    TransactionStep transaction = call.transaction;
+    TransactionStep.Stored stored = transaction == null ? null : transaction.settle();
+    if (stored == null) {
+      throw new StepFailedException(call.key, ProtoMapper.failure(error));
+    }
+    return stored.value();
   }
 
   /** Returns the recorded time, or holds the present time until the next report. */
@@ -102,21 +123,23 @@ final class Steps {
             throw new StepFailedException(key, ProtoMapper.failure(recorded.getFinalFailure()));
         case RETRY -> attempt = recorded.getAttempt() + 1;
         case OPEN -> attempt = recorded.getAttempt();
-        case SLEEPS_MS, RESULT_NOT_SET ->
+        case SLEEPS_MS, TIMED_OUT, RESULT_NOT_SET ->
             throw HistoryMismatch.unreadable(workflowThread, recorded);
       }
     }
     Instant now = workflowThread.state().databaseTime(task);
-    workflowThread.holdNext(
-        workflowThread
-            .item()
-            .setStepDone(
-                ReportItem.StepDone.newBuilder()
-                    .setStepKey(key)
-                    .setAttempt(attempt)
-                    .setKind(StepKind.STEP_KIND_FUNCTION)
-                    .setOutput(payloads.encode(now.toString(), String.class)))
-            .build());
+    workflowThread
+        .reports()
+        .holdNext(
+            workflowThread
+                .item()
+                .setStepDone(
+                    ReportItem.StepDone.newBuilder()
+                        .setStepKey(key)
+                        .setAttempt(attempt)
+                        .setKind(StepKind.STEP_KIND_FUNCTION)
+                        .setOutput(payloads.encode(now.toString(), String.class)))
+                .build());
     return now;
   }
 
@@ -136,11 +159,11 @@ final class Steps {
       Call call, int firstAttempt, @Nullable Payload earlierProgress) {
     int attempt = firstAttempt;
     Payload progress = earlierProgress;
-    workflowThread.awaitDurable();
+    workflowThread.reports().awaitDurable();
     while (true) {
       switch (attempt(call, attempt, progress)) {
         case Outcome.Done done -> {
-          workflowThread.hold(workflowThread.item().setStepDone(done.report).build());
+          workflowThread.reports().hold(workflowThread.item().setStepDone(done.report).build());
           return done.value;
         }
         case Outcome.Failed failed -> {
@@ -162,7 +185,7 @@ final class Steps {
    */
   private ReportResult report(ReportItem.StepFailed failed) {
     ReportResult result =
-        workflowThread.report(workflowThread.item().setStepFailed(failed).build());
+        workflowThread.reports().report(workflowThread.item().setStepFailed(failed).build());
     if (!result.hasRefused() || !(failed.hasProgress() || failed.hasInput())) {
       return result;
     }
@@ -172,14 +195,16 @@ final class Steps {
         .with("reason", result.getRefused().getMessage())
         .write();
     ReportItem.StepFailed withoutPayloads = failed.toBuilder().clearProgress().clearInput().build();
-    return workflowThread.report(workflowThread.item().setStepFailed(withoutPayloads).build());
+    return workflowThread
+        .reports()
+        .report(workflowThread.item().setStepFailed(withoutPayloads).build());
   }
 
   private @Nullable Object applyAnswer(Call call, Outcome.Failed failed, ReportResult result) {
     return switch (result.getResultCase()) {
       case FINAL_FAILURE -> {
         logFailed(log.warn("step failed, no attempt is left"), call, failed, result);
-        throw new StepFailedException(call.key, ProtoMapper.failure(failed.error));
+        yield finalFailure(call, failed.error);
       }
       case ALREADY_RECORDED -> execute(call, result.getAlreadyRecorded(), System.nanoTime());
       case REFUSED -> throw workflowThread.end(new StopReason.Refused(result.getRefused()));
@@ -218,7 +243,7 @@ final class Steps {
     step.telemetry(telemetry);
     try {
       return attempt(call, step, scope);
-    } catch (SuspendedError e) {
+    } catch (SuspendedError | RunCancelledException e) {
       telemetry.stopped();
       throw e;
     }
@@ -244,7 +269,12 @@ final class Steps {
     workflowThread.stepEnds(step);
     // If the run or the branch was stopped, what its interrupted step threw is no failure.
     workflowThread.check();
-    if (recorded != null && !step.isExpired(nowNanos)) {
+    if (recorded == null && step.isCancelled()) {
+      Object unused = Cancellation.see(workflowThread, call.key, StepKind.STEP_KIND_FUNCTION);
+      throw workflowThread.end(new StopReason.StartOver());
+    }
+    // A transaction that was committed after the timeout has had its effect.
+    if (recorded != null && (call.transaction != null || !step.isExpired(nowNanos))) {
       step.ended(null, nowNanos);
       return new Outcome.Done(recorded.value(), step.done(recorded.payload(), nowNanos));
     }

@@ -8,6 +8,9 @@ sealed interface StopReason {
   /** The server has released the run until its sleep, retry delay or child is over. */
   record Parked() implements StopReason {}
 
+  /** The run has continued as new. */
+  record Continued() implements StopReason {}
+
   /** The run was released, claimed again, or has ended, for example by a cancel. */
   record Lost() implements StopReason {}
 
@@ -37,6 +40,7 @@ sealed interface StopReason {
   static String nameOf(@Nullable StopReason reason) {
     return switch (reason) {
       case Parked parked -> "suspended";
+      case Continued continued -> "continued";
       case Overdue overdue -> "timed_out";
       case Released released -> "released";
       case CutOff cutOff -> "cut_off";

@@ -4,30 +4,45 @@ import dev.kagzi.protocol.v1.RecordedStep;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 
-/** What a workflow thread waits for: a time, or children. Guarded by the state's lock. */
+/** What a workflow thread waits for: a time, steps, or both. Guarded by the state's lock. */
 final class Suspension {
   private final boolean timed;
+  private final boolean forSteps;
   private final long untilNanos;
   private final Set<String> openKeys = new LinkedHashSet<>();
   private final Map<String, RecordedStep> results = new LinkedHashMap<>();
 
-  private Suspension(boolean timed, long untilNanos) {
+  private Suspension(boolean timed, long untilNanos, Collection<String> keys) {
     this.timed = timed;
     this.untilNanos = untilNanos;
+    this.forSteps = !keys.isEmpty();
+    this.openKeys.addAll(keys);
   }
 
   static Suspension until(long nanos) {
-    return new Suspension(true, nanos);
+    return new Suspension(true, nanos, List.of());
   }
 
   static Suspension forSteps(Collection<String> keys) {
-    Suspension suspension = new Suspension(false, 0);
-    suspension.openKeys.addAll(keys);
-    return suspension;
+    return new Suspension(false, 0, keys);
+  }
+
+  static Suspension forStep(String key) {
+    return new Suspension(false, 0, List.of(key));
+  }
+
+  /** Ends when the step ends, or at the time. */
+  static Suspension forStep(String key, long untilNanos) {
+    return new Suspension(true, untilNanos, List.of(key));
+  }
+
+  boolean isForSteps() {
+    return forSteps;
   }
 
   boolean isTimed() {
@@ -53,7 +68,7 @@ final class Suspension {
   }
 
   boolean isOver(long nowNanos) {
-    return timed ? remainingNanos(nowNanos) <= 0 : openKeys.isEmpty();
+    return (forSteps && openKeys.isEmpty()) || (timed && remainingNanos(nowNanos) <= 0);
   }
 
   /** Parks the thread until its time, or until another thread unparks it. */

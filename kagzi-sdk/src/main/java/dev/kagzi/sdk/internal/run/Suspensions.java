@@ -11,14 +11,14 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * The suspensions of a run's workflow threads. While one thread is busy, the run keeps its claim
  * and the others wait in place. When all wait, and no time that they wait for is less than a second
- * away, the run is released until the earliest of these times or until awaited children end.
- * Guarded by the lock of the execution state.
+ * away, the run is released until the earliest of these times or until awaited steps end. Guarded
+ * by the lock of the execution state.
  */
 final class Suspensions {
   /** Shorter waits keep the claim. For runs without branches, the server's short wait decides. */
   private static final long KEEP_CLAIM_NANOS_MAX = TimeUnit.SECONDS.toNanos(1);
 
-  /** The server is asked for ended children this often, in case a notification was lost. */
+  /** The server is asked for ended steps this often, in case a notification was lost. */
   private static final long QUERY_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   private final RunExecutionState state;
@@ -59,14 +59,19 @@ final class Suspensions {
   }
 
   void await(WorkflowThread workflowThread, Suspension suspension) {
+    if (workflowThread.mustCancel()) {
+      // The wait must not release the run: the server would wake it only when its child ends.
+      workflowThread.cancelWait(suspension);
+      return;
+    }
     state.lock();
     try {
       workflowThread.check();
       workflowThread.suspension = suspension;
-      waitsForSteps |= !suspension.isTimed();
+      waitsForSteps |= suspension.isForSteps();
       idle();
-      if (!suspension.isTimed() && !releasing) {
-        queryEndedChildren();
+      if (suspension.isForSteps() && !releasing) {
+        queryEndedSteps();
       }
     } finally {
       state.unlock();
@@ -81,6 +86,9 @@ final class Suspensions {
       if (interrupted) {
         workflowThread.thread().interrupt();
       }
+    }
+    if (workflowThread.mustCancel()) {
+      workflowThread.cancelWait(suspension);
     }
   }
 
@@ -98,7 +106,8 @@ final class Suspensions {
     state.lock();
     try {
       workflowThread.check();
-      if (releasing || !suspension.isOver(System.nanoTime())) {
+      boolean over = suspension.isOver(System.nanoTime()) || workflowThread.mustCancel();
+      if (releasing || !over) {
         return false;
       }
       workflowThread.suspension = null;
@@ -123,12 +132,13 @@ final class Suspensions {
         continue;
       }
       waiting++;
-      if (suspension.isOver(nowNanos)) {
+      if (suspension.isOver(nowNanos) || workflowThread.mustCancel()) {
         return;
       }
-      if (!suspension.isTimed()) {
+      if (suspension.isForSteps()) {
         waitingForSteps++;
-      } else {
+      }
+      if (suspension.isTimed()) {
         remainingNanos = Math.min(remainingNanos, suspension.remainingNanos(nowNanos));
       }
       keys.addAll(suspension.openKeys());
@@ -141,7 +151,7 @@ final class Suspensions {
         // Rounded up, so that no thread wakes early.
         awaited.setDurationMs(TimeUnit.NANOSECONDS.toMillis(remainingNanos) + 1);
       }
-      state.lane().send(state.item().setAwaited(awaited).build(), this::releaseAnswered);
+      state.sendLast(state.item().setAwaited(awaited).build(), this::releaseAnswered);
     }
   }
 
@@ -179,13 +189,13 @@ final class Suspensions {
     }
   }
 
-  /** Whether to ask for ended children, because a notification may have been lost. Thread-safe. */
-  boolean isChildQueryDue(long nowNanos) {
+  /** Whether to ask for ended steps, because a notification may have been lost. Thread-safe. */
+  boolean isStepQueryDue(long nowNanos) {
     return waitsForSteps && nowNanos - queriedNanos > QUERY_INTERVAL_NANOS;
   }
 
-  /** Asks the server which awaited children have ended. The run keeps its claim. */
-  void queryEndedChildren() {
+  /** Asks the server which awaited steps have ended. The run keeps its claim. */
+  void queryEndedSteps() {
     queriedNanos = System.nanoTime();
     if (queryInFlight || releasing) {
       queryAgain = queryInFlight;
@@ -202,11 +212,11 @@ final class Suspensions {
       queryInFlight = true;
       ReportItem.Awaited awaited =
           ReportItem.Awaited.newBuilder().addAllStepKeys(keys).setKeepClaim(true).build();
-      state.lane().send(state.item().setAwaited(awaited).build(), this::childQueryAnswered);
+      state.lane().send(state.item().setAwaited(awaited).build(), this::stepQueryAnswered);
     }
   }
 
-  private void childQueryAnswered(ReportResult result) {
+  private void stepQueryAnswered(ReportResult result) {
     state.lock();
     try {
       queryInFlight = false;
@@ -219,7 +229,7 @@ final class Suspensions {
       // An answer is limited in size, so there may be more.
       if (queryAgain || result.getAwaited().getStepsCount() > 0) {
         queryAgain = false;
-        queryEndedChildren();
+        queryEndedSteps();
       }
     } finally {
       state.unlock();

@@ -2,12 +2,9 @@ package dev.kagzi.sdk.internal.run;
 
 import dev.kagzi.protocol.v1.RecordedStep;
 import dev.kagzi.protocol.v1.ReportItem;
-import dev.kagzi.protocol.v1.ReportResult;
+import dev.kagzi.protocol.v1.StepKind;
 import dev.kagzi.sdk.internal.log.LogContext;
-import dev.kagzi.sdk.internal.report.ReportListener;
-import java.util.ArrayDeque;
 import java.util.Collection;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -17,21 +14,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One thread of a run's execution: the main workflow code or a branch. Each has its own virtual
- * thread and its own held result. Only this thread executes steps, reports and waits. Other threads
- * may read its state without a lock, and change it under the lock of {@link RunExecutionState}.
- * They set two fields without the lock: ticks set {@code seenBusyNanos}, and branches of this
- * thread set {@code live}.
+ * thread and its own {@link ThreadReports}. Only this thread executes steps, reports and waits.
+ * Other threads may read its state without a lock, and change it under the lock of {@link
+ * RunExecutionState}. They set two fields without the lock: ticks set {@code seenBusyNanos}, and
+ * branches of this thread set {@code live}.
  */
 final class WorkflowThread {
-  /** The first tick after this time sends a held result. */
-  private static final long HOLD_NANOS_MAX = TimeUnit.MILLISECONDS.toNanos(20);
-
-  /** The server may refuse a larger result, so the next report waits for its answer. */
-  private static final int HELD_BYTES_MAX = 256 << 10;
-
-  /** Limit of reports that are sent but not answered. */
-  private static final int UNANSWERED_MAX = 1_000;
-
   /** Interrupted code has this long to return before it counts as stuck. */
   private static final long RETURN_NANOS_MAX = TimeUnit.SECONDS.toNanos(1);
 
@@ -42,17 +30,10 @@ final class WorkflowThread {
   private final RunExecutionState state;
   private final Thread thread;
   private final @Nullable WorkflowThread parent;
+  private final ThreadReports reports;
 
   /** The branch's result is no longer needed; nothing more of it is reported. */
   private volatile boolean stopped;
-
-  /** The last step's result, not yet handed to the reporter. */
-  private volatile @Nullable ReportItem held;
-
-  private volatile long heldNanos;
-
-  /** Reports that were handed to the reporter and whose answers are not checked yet. */
-  private final ArrayDeque<Unanswered> unanswered = new ArrayDeque<>(2);
 
   private volatile @Nullable RunningStep running;
 
@@ -80,17 +61,22 @@ final class WorkflowThread {
   /** Whether the code is executed only as far as it is recorded, and must begin nothing. */
   private boolean replayOnly;
 
+  /** Whether the code is an undo or a clean-up, which a cancel of the run does not stop. */
+  private volatile boolean cleansUp;
+
+  /** The step that the code asked for last; only this thread uses it. */
+  private String lastKey = "";
+
   private volatile long usedContextNanos;
 
   /** When a tick last saw it in a step, a wait or a context call, or came after a gap. */
   private volatile long seenBusyNanos = System.nanoTime();
 
-  private record Unanswered(ReportItem item, ReportAnswer answer) {}
-
   WorkflowThread(RunExecutionState state, Thread thread, @Nullable WorkflowThread parent) {
     this.state = state;
     this.thread = thread;
     this.parent = parent;
+    this.reports = new ThreadReports(state, this);
   }
 
   static @Nullable WorkflowThread current() {
@@ -117,10 +103,54 @@ final class WorkflowThread {
   @Nullable Object execute(RunContext of, Callable<@Nullable Object> code) throws Exception {
     RunContext outer = context;
     context = of;
+    cleansUp = of.cleansUp();
     try {
       return code.call();
     } finally {
       context = outer;
+      cleansUp = outer != null && outer.cleansUp();
+    }
+  }
+
+  /** Like {@link #execute}, for code without checked exceptions. */
+  void cleanUp(RunContext of, Runnable code) {
+    try {
+      Object unused =
+          execute(
+              of,
+              () -> {
+                code.run();
+                return null;
+              });
+    } catch (RuntimeException e) {
+      throw e;
+    } catch (Exception e) {
+      throw new IllegalStateException("clean-up: " + e, e);
+    }
+  }
+
+  boolean cleansUp() {
+    return cleansUp;
+  }
+
+  void asksFor(String key) {
+    lastKey = key;
+  }
+
+  /** Whether the next call without a recorded result must throw, because the run is cancelled. */
+  boolean mustCancel() {
+    return state.isCancelRequested() && !cleansUp && !replayOnly;
+  }
+
+  /** Records the cancel at the step that a wait is for; returns if its result came meanwhile. */
+  void cancelWait(Suspension suspension) {
+    while (!suspension.isOver(System.nanoTime())) {
+      if (!suspension.isForSteps()) {
+        Object unused = Cancellation.see(this, lastKey, StepKind.STEP_KIND_UNSPECIFIED);
+        throw end(new StopReason.StartOver());
+      }
+      String key = suspension.openKeys().iterator().next();
+      suspension.complete(Cancellation.see(this, key, StepKind.STEP_KIND_UNSPECIFIED));
     }
   }
 
@@ -194,7 +224,8 @@ final class WorkflowThread {
     return live;
   }
 
-  private void markLive() {
+  /** The code is past the recorded history; throws if it must not be. */
+  void markLive() {
     requireLive();
     for (WorkflowThread each = this; each != null && !each.live; each = each.parent) {
       each.live = true;
@@ -213,6 +244,10 @@ final class WorkflowThread {
 
   @Nullable WorkflowThread parent() {
     return parent;
+  }
+
+  ThreadReports reports() {
+    return reports;
   }
 
   ReportItem.Builder item() {
@@ -242,11 +277,13 @@ final class WorkflowThread {
     return state.isAlone();
   }
 
-  // Any thread may call the methods from here to sendHeld, under the lock of the execution state.
+  // Any thread may call the methods from here to interruptForCancel, under the lock of the
+  // execution
+  // state.
 
   void stop(long nowNanos) {
     stopped = true;
-    held = null;
+    reports.dropHeld();
     interrupt(nowNanos);
   }
 
@@ -263,35 +300,17 @@ final class WorkflowThread {
     interrupt(nowNanos);
   }
 
-  @Nullable ReportItem takeHeld() {
-    ReportItem item = held;
-    held = null;
-    return item;
-  }
-
-  ReportAnswer expectAnswer(ReportItem item) {
-    ReportAnswer answer = new ReportAnswer(thread);
-    unanswered.add(new Unanswered(item, answer));
-    return answer;
-  }
-
-  boolean isHeldLong(long nowNanos) {
-    return held != null && nowNanos - heldNanos > HOLD_NANOS_MAX;
-  }
-
-  void sendHeld() {
-    ReportItem item = takeHeld();
-    if (item != null) {
-      state.lane().send(item, expectAnswer(item));
+  /** Interrupts the step that a cancel stops, or ends the wait. */
+  void interruptForCancel() {
+    RunningStep step = running;
+    if (cleansUp) {
+      return;
     }
-  }
-
-  private void sendWithHeld(ReportItem item, ReportListener listener) {
-    ReportItem previous = takeHeld();
-    if (previous == null) {
-      state.lane().send(item, listener);
+    if (step != null) {
+      step.markCancelled();
+      thread.interrupt();
     } else {
-      state.lane().sendAll(List.of(previous, item), List.of(expectAnswer(previous), listener));
+      LockSupport.unpark(thread);
     }
   }
 
@@ -300,6 +319,9 @@ final class WorkflowThread {
     state.lock();
     try {
       running = step;
+      if (mustCancel()) {
+        interruptForCancel();
+      }
     } finally {
       state.unlock();
     }
@@ -310,7 +332,7 @@ final class WorkflowThread {
     state.lock();
     try {
       running = null;
-      if (step.isInterrupted() && state.stopReason() == null && !stopped) {
+      if ((step.isInterrupted() || step.isCancelled()) && state.stopReason() == null && !stopped) {
         interruptedNanos = null;
         boolean unused = Thread.interrupted();
       }
@@ -327,154 +349,6 @@ final class WorkflowThread {
   long ignoredNanos(long nowNanos) {
     Long since = interruptedNanos;
     return since == null || nowNanos - since < RETURN_NANOS_MAX ? 0 : nowNanos - since;
-  }
-
-  /** Keeps a result until the next report; {@link #awaitDurable} makes it durable. */
-  void hold(ReportItem stepDone) {
-    state.lock();
-    try {
-      heldNanos = System.nanoTime();
-      held = stepDone;
-    } finally {
-      state.unlock();
-    }
-  }
-
-  /**
-   * Like {@link #hold}, for a value that is recorded without waiting for the previous result: that
-   * one is sent now.
-   */
-  void holdNext(ReportItem stepDone) {
-    markLive();
-    while (true) {
-      state.lock();
-      try {
-        check();
-        if (!isLarge(held) && unanswered.size() < UNANSWERED_MAX) {
-          sendHeld();
-          hold(stepDone);
-          return;
-        }
-      } finally {
-        state.unlock();
-      }
-      awaitDurable();
-    }
-  }
-
-  void awaitDurable() {
-    state.lock();
-    try {
-      if (state.stopReason() == null && !stopped) {
-        sendHeld();
-      }
-    } finally {
-      state.unlock();
-    }
-    checkAnswers();
-    check();
-  }
-
-  /** Sends a report, behind the held result if there is one, and waits for the answer. */
-  ReportResult report(ReportItem item) {
-    markLive();
-    ReportAnswer answer = new ReportAnswer(thread);
-    sendAfterHeld(item, answer, false);
-    ReportResult result = await(answer);
-    checkAnswers();
-    check();
-    if (result.hasClaimLost()) {
-      throw end(new StopReason.Lost());
-    }
-    return result;
-  }
-
-  /**
-   * Sends a report. Does not wait for its answer, which the next {@link #awaitDurable} or {@link
-   * #report} checks. Waits for earlier answers if there are too many, or if the held result is
-   * large.
-   */
-  ReportAnswer reportAsync(ReportItem item) {
-    markLive();
-    while (true) {
-      state.lock();
-      try {
-        check();
-        if (!isLarge(held) && unanswered.size() < UNANSWERED_MAX) {
-          sendHeld();
-          ReportAnswer answer = expectAnswer(item);
-          state.lane().send(item, answer);
-          return answer;
-        }
-      } finally {
-        state.unlock();
-      }
-      awaitDurable();
-    }
-  }
-
-  /** Sends the run's last report, with the held result, once earlier ones are answered. */
-  void finish(ReportItem item, ReportListener listener) {
-    sendAfterHeld(item, listener, true);
-  }
-
-  private void sendAfterHeld(ReportItem item, ReportListener listener, boolean last) {
-    while (true) {
-      state.lock();
-      try {
-        check();
-        if (unanswered.isEmpty() && !isLarge(held)) {
-          if (last) {
-            state.markFinished();
-          }
-          sendWithHeld(item, listener);
-          return;
-        }
-      } finally {
-        state.unlock();
-      }
-      awaitDurable();
-    }
-  }
-
-  private static boolean isLarge(@Nullable ReportItem item) {
-    return item != null && item.getSerializedSize() > HELD_BYTES_MAX;
-  }
-
-  /** Waits for an answer; throws {@link SuspendedError} if the run is stopped meanwhile. */
-  ReportResult await(ReportAnswer answer) {
-    boolean interrupted = false;
-    answer.alsoWake(thread);
-    try {
-      for (ReportResult result = answer.result(); ; result = answer.result()) {
-        if (result != null) {
-          return result;
-        }
-        check();
-        LockSupport.park(this);
-        // Clear the flag, or the next park would return at once and this loop would spin.
-        interrupted |= Thread.interrupted();
-      }
-    } finally {
-      if (interrupted) {
-        thread.interrupt();
-      }
-    }
-  }
-
-  private void checkAnswers() {
-    for (Unanswered next = nextUnanswered(); next != null; next = nextUnanswered()) {
-      AnswerCheck.check(this, next.item, await(next.answer));
-    }
-  }
-
-  private @Nullable Unanswered nextUnanswered() {
-    state.lock();
-    try {
-      return unanswered.pollFirst();
-    } finally {
-      state.unlock();
-    }
   }
 
   /** Waits for the given time. Unlike {@link #suspend}, never releases the run. */
@@ -505,16 +379,23 @@ final class WorkflowThread {
 
   /** Suspends this thread without end. When all threads of the run wait, the run is released. */
   SuspendedError suspendIndefinitely() {
-    awaitDurable();
+    reports.awaitDurable();
     suspendUntil(System.nanoTime() + INDEFINITE_NANOS);
     throw end(new StopReason.Parked());
+  }
+
+  /** Waits for the step to end; returns null if the time of the suspension came first. */
+  @Nullable RecordedStep awaitStep(String key, Suspension suspension) {
+    reports.awaitDurable();
+    state.suspensions().await(this, suspension);
+    return suspension.results().get(key);
   }
 
   /** Waits for the children of these steps to end; returns their recorded steps by key. */
   Map<String, RecordedStep> awaitSteps(Collection<String> keys) {
     requireLive();
     // Releasing the run would lose the held result.
-    awaitDurable();
+    reports.awaitDurable();
     Suspension suspension = Suspension.forSteps(keys);
     state.suspensions().await(this, suspension);
     return suspension.results();

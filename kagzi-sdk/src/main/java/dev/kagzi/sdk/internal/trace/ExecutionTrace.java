@@ -30,6 +30,9 @@ public interface ExecutionTrace {
   /** Begins a sleep; the span ends when the scope is closed. */
   TraceScope sleep(String name, String key);
 
+  /** Begins to receive a signal; the span ends when the scope is closed. */
+  TraceScope receive(String name, String key);
+
   /** Traces the start of a child and adds its trace context to the headers of the start. */
   void child(String key, StartWorkflowRequest.Builder start);
 

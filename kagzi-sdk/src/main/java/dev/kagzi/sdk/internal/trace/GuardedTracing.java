@@ -68,6 +68,12 @@ public final class GuardedTracing implements Tracing {
     }
 
     @Override
+    public TraceScope receive(String name, String key) {
+      return guarded(
+          guard.get("receive begins", () -> execution.receive(name, key), TraceScope.NONE));
+    }
+
+    @Override
     public void child(String key, StartWorkflowRequest.Builder start) {
       guard.run("child starts", () -> execution.child(key, start));
     }

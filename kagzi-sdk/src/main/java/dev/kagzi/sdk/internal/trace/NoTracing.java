@@ -45,6 +45,11 @@ final class NoTracing implements Tracing, ExecutionTrace, ExecutionTrace.StepTra
   }
 
   @Override
+  public TraceScope receive(String name, String key) {
+    return TraceScope.NONE;
+  }
+
+  @Override
   public void child(String key, StartWorkflowRequest.Builder start) {}
 
   @Override

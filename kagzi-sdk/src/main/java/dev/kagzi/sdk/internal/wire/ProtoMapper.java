@@ -7,6 +7,7 @@ import dev.kagzi.protocol.v1.ExplainWorkflowResponse;
 import dev.kagzi.protocol.v1.Namespace;
 import dev.kagzi.protocol.v1.OverlapPolicy;
 import dev.kagzi.protocol.v1.RetryPolicy;
+import dev.kagzi.protocol.v1.Signal;
 import dev.kagzi.protocol.v1.Step;
 import dev.kagzi.protocol.v1.StepKind;
 import dev.kagzi.protocol.v1.StepStatus;
@@ -24,6 +25,7 @@ import dev.kagzi.sdk.RunExplanation;
 import dev.kagzi.sdk.RunInfo;
 import dev.kagzi.sdk.RunStatus;
 import dev.kagzi.sdk.ScheduleInfo;
+import dev.kagzi.sdk.SignalInfo;
 import dev.kagzi.sdk.StepInfo;
 import java.time.Duration;
 import java.time.Instant;
@@ -147,10 +149,13 @@ public final class ProtoMapper {
         time(run.hasStartedAt(), run.getStartedAt()),
         time(run.hasFinishedAt(), run.getFinishedAt()),
         time(run.hasWakeUpAt(), run.getWakeUpAt()),
+        time(run.hasCancelRequestedAt(), run.getCancelRequestedAt()),
         text(run.getWorkerId()),
         blockReasonOrFailure(run),
         text(run.getParentRunId()),
         text(run.getParentStepId()),
+        text(run.getContinuedTo()),
+        text(run.getContinuedFrom()),
         run.getHeadersMap(),
         output);
   }
@@ -168,11 +173,23 @@ public final class ProtoMapper {
         text(step.getChildRunId()));
   }
 
+  public static SignalInfo signalInfo(Signal signal) {
+    return new SignalInfo(
+        signal.getNumber(),
+        signal.getSignalId(),
+        signal.getName(),
+        instant(signal.getSentAt()),
+        time(signal.hasReceivedAt(), signal.getReceivedAt()),
+        text(signal.getStepKey()));
+  }
+
   private static StepInfo.Kind kind(StepKind kind) {
     return switch (kind) {
       case STEP_KIND_FUNCTION -> StepInfo.Kind.FUNCTION;
       case STEP_KIND_SLEEP -> StepInfo.Kind.SLEEP;
       case STEP_KIND_CHILD_WORKFLOW -> StepInfo.Kind.CHILD;
+      case STEP_KIND_SIGNAL -> StepInfo.Kind.SIGNAL;
+      case STEP_KIND_CALLBACK -> StepInfo.Kind.CALLBACK;
       case STEP_KIND_UNSPECIFIED, UNRECOGNIZED -> throw unknown("kind", kind);
     };
   }

@@ -4,6 +4,8 @@ import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.Message;
 import dev.kagzi.protocol.v1.CreateWorkflowScheduleRequest;
 import dev.kagzi.protocol.v1.RetryWorkflowRequest;
+import dev.kagzi.protocol.v1.SignalOrStartWorkflowRequest;
+import dev.kagzi.protocol.v1.SignalWorkflowRequest;
 import dev.kagzi.protocol.v1.StartWorkflowRequest;
 import dev.kagzi.protocol.v1.TriggerWorkflowScheduleRequest;
 import io.grpc.CallOptions;
@@ -23,8 +25,8 @@ public final class RequestIds {
   private RequestIds() {}
 
   /**
-   * Returns the request with a request id, and with an id for the run or schedule that it creates,
-   * where these fields exist and are not set.
+   * Returns the request with a request id, and with an id for what it creates or sends, where these
+   * fields exist and are not set.
    */
   @SuppressWarnings("unchecked") // a builder makes messages of its own type
   public static <Q> Q withId(Q request) {
@@ -51,8 +53,23 @@ public final class RequestIds {
           create.toBuilder()
               .setScheduleId(RunIds.next(create.getNamespace(), create.getName()))
               .build();
+      case SignalWorkflowRequest signal when signal.getSignalId().isEmpty() ->
+          signal.toBuilder().setSignalId(RunIds.next()).build();
+      case SignalOrStartWorkflowRequest call -> withOwnIds(call);
       default -> message;
     };
+  }
+
+  private static Message withOwnIds(SignalOrStartWorkflowRequest call) {
+    SignalOrStartWorkflowRequest.Builder filled = call.toBuilder();
+    if (call.getSignalId().isEmpty()) {
+      filled.setSignalId(RunIds.next());
+    }
+    StartWorkflowRequest start = call.getStart();
+    if (start.getRunId().isEmpty()) {
+      filled.getStartBuilder().setRunId(RunIds.ofStart(start.getNamespace(), start));
+    }
+    return filled.build();
   }
 
   /**

@@ -208,6 +208,7 @@ final class QueueWorker
   public void onResponse(HeartbeatResponse response) {
     response.getLostList().forEach(this::lose);
     response.getCancelledList().forEach(this::lose);
+    response.getCancelRequestedList().forEach(this::onCancelRequested);
     if (response.getShouldDrain()) {
       drain.begin();
     }
@@ -218,15 +219,24 @@ final class QueueWorker
     switch (event.getEventCase()) {
       case STOP -> event.getStop().getClaimsList().forEach(this::lose);
       case DRAIN -> drain.begin();
-      case WAKE -> event.getWake().getClaimsList().forEach(this::onChildEnded);
+      case WAKE -> event.getWake().getClaimsList().forEach(this::onStepEnded);
+      case CANCEL_REQUESTED ->
+          event.getCancelRequested().getClaimsList().forEach(this::onCancelRequested);
       case ATTACHED, EVENT_NOT_SET -> {}
     }
   }
 
-  private void onChildEnded(ClaimRef claim) {
+  private void onStepEnded(ClaimRef claim) {
     RunExecution run = claims.get(claim.getRunId());
     if (run != null && run.epoch() == claim.getEpoch()) {
-      run.childEnded();
+      run.stepEnded();
+    }
+  }
+
+  private void onCancelRequested(ClaimRef claim) {
+    RunExecution run = claims.get(claim.getRunId());
+    if (run != null && run.epoch() == claim.getEpoch()) {
+      run.cancelRequested();
     }
   }
 
@@ -292,7 +302,7 @@ final class QueueWorker
     switch (outcome) {
       case COMPLETED -> heartbeat.countCompleted();
       case FAILED -> heartbeat.countFailed();
-      case UNFINISHED -> {}
+      case CANCELLED, UNFINISHED -> {}
     }
     metrics.runEnded(
         runSettings.queue(), execution.workflowType(), outcome.name().toLowerCase(Locale.ROOT));

@@ -3,6 +3,7 @@ package dev.kagzi.sdk.internal.worker;
 import dev.kagzi.protocol.v1.TypeVersion;
 import dev.kagzi.sdk.internal.run.RegisteredWorkflow;
 import dev.kagzi.sdk.internal.run.RunExecution;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -50,6 +51,7 @@ final class WorkerSlots {
               .setWorkflowType(type)
               .setVersion(code.type().version())
               .setMaxTasks(limit == null ? 0 : freeOfType)
+              .setCleanUpMs(code.type().cleanUpTime().map(Duration::toMillis).orElse(0L))
               .build());
     }
   }

@@ -69,15 +69,26 @@ class RunIdsTest {
 
   /** Every place outside of RunIds that makes an id; a new one has to decide on its shard. */
   private static final Map<String, String> PLACES =
-      Map.of(
-          "internal.client.RunCalls.start ofStart", "the external id, else the parent",
-          "internal.run.DerivedValues.nameBased <init>", "none: a value of the workflow's code",
-          "internal.wire.RequestIds.withId next", "random: a call",
-          "internal.wire.RequestIds.withOwnId next", "the name of the schedule",
-          "internal.wire.RequestIds.withOwnId nextBeside", "the retried run, or the schedule",
-          "internal.wire.RequestIds.withOwnId ofStart", "the external id, else the parent",
-          "internal.worker.WorkerSettings.registerRequest randomUUID",
-              "random: an instance of a worker");
+      Map.ofEntries(
+          Map.entry("internal.client.RunCalls.start ofStart", "the external id, else the parent"),
+          Map.entry(
+              "internal.run.DerivedValues.nameBased <init>",
+              "none: a value of the workflow's code"),
+          Map.entry("internal.wire.RequestIds.withId next", "random: a call"),
+          Map.entry(
+              "internal.wire.RequestIds.withOwnId next",
+              "the name of the schedule; random: a signal"),
+          Map.entry(
+              "internal.wire.RequestIds.withOwnId nextBeside", "the retried run, or the schedule"),
+          Map.entry(
+              "internal.wire.RequestIds.withOwnId ofStart", "the external id, else the parent"),
+          Map.entry("internal.wire.RequestIds.withOwnIds next", "random: a signal"),
+          Map.entry("internal.wire.RequestIds.withOwnIds ofStart", "the external id"),
+          Map.entry(
+              "internal.worker.WorkerSettings.registerRequest randomUUID",
+              "random: an instance of a worker"),
+          Map.entry("RunHandle.signalInOutbox randomUUID", "random: a signal"),
+          Map.entry("WorkflowStarter.insert ofStart", "the external id"));
 
   @Test
   void every_place_that_makes_an_id_is_known() {

@@ -23,7 +23,6 @@ import org.jspecify.annotations.Nullable;
  * is the namespace that a page is about; {@code namespace} is the one that the frame has chosen.
  */
 public final class NamespacePages implements PageGroup {
-  private static final int REFUSED = 400;
 
   /** What the list shows. */
   public record ListModel(List<NamespaceView> namespaces, Paging paging) {
@@ -110,7 +109,11 @@ public final class NamespacePages implements PageGroup {
       // The engine calls the name of a namespace "namespace".
       boolean isName = problem.field().equals("namespace");
       return form(
-          REFUSED, request, form, isName ? new Problem("name", problem.message()) : problem, null);
+          PageReply.REFUSED,
+          request,
+          form,
+          isName ? new Problem("name", problem.message()) : problem,
+          null);
     }
   }
 
@@ -121,7 +124,7 @@ public final class NamespacePages implements PageGroup {
       request.engine().namespaces().update(form.name(), form.update(), null);
       return back(request, "Saved.");
     } catch (Refusal refusal) {
-      return form(REFUSED, request, form, Problem.of(refusal), before);
+      return form(PageReply.REFUSED, request, form, Problem.of(refusal), before);
     }
   }
 

@@ -30,8 +30,13 @@ public final class OverviewPages implements PageGroup {
     this.limits = limits;
   }
 
-  /** What the page shows. */
+  /**
+   * What the page shows.
+   *
+   * @param isDisabled whether the namespace is disabled; the page is live, so it says so itself
+   */
   public record Model(
+      boolean isDisabled,
       Activity activity,
       Health health,
       RateChart chart,
@@ -59,13 +64,15 @@ public final class OverviewPages implements PageGroup {
 
   private Model model(PageRequest request) {
     String namespace = request.namespace();
+    boolean isDisabled = !request.engine().namespaces().get(namespace).enabled();
     Activity activity = request.engine().queries().activity(namespace);
     Health health = request.engine().queries().health(namespace);
     return new Model(
+        isDisabled,
         activity,
         health,
         RateChart.of(activity),
-        Attention.find(activity, health, limits, request.links()),
+        new Attention.Finder(limits, request.links(), isDisabled).find(activity, health),
         request.links(),
         request.now());
   }

@@ -6,6 +6,7 @@ import java.util.List;
 /**
  * What is around every page: title, navigation, namespace switch, message of the last action.
  *
+ * @param isDisabled whether the namespace is disabled, which every page says
  * @param namespaces those to switch between; the number is limited
  * @param now the time that relative times are relative to
  */
@@ -13,6 +14,7 @@ public record Frame(
     String title,
     Nav active,
     String namespace,
+    boolean isDisabled,
     List<String> namespaces,
     PageRequest.Viewer viewer,
     Instant now) {

@@ -21,6 +21,9 @@ public sealed interface PageReply {
 
   int OK = 200;
 
+  /** A form has a value that is wrong. */
+  int REFUSED = 400;
+
   /** A page: its template has the parameters {@code frame} and {@code model}. */
   static PageReply page(String template, Frame frame, Object model) {
     return new Html(OK, template, Map.of("frame", frame, "model", model));

@@ -32,6 +32,9 @@ public record PageRequest(
   static final String NAMESPACE_DEFAULT = "default";
   static final String PAGE = "page";
 
+  /** What the paths of live streams begin with. */
+  public static final String LIVE = "/live";
+
   /**
    * The browser behind a request.
    *
@@ -102,12 +105,27 @@ public record PageRequest(
         engine.namespaces().list(new PageSpec(NAMESPACES_MAX, "", false, false)).items().stream()
             .map(NamespaceView::namespace)
             .toList();
-    return new Frame(title, active, namespace.namespace(), names, viewer, now);
+    return new Frame(
+        title, active, namespace.namespace(), !namespace.enabled(), names, viewer, now);
   }
 
   /** Returns a frame that needs no database: for errors and the login. */
   public static Frame bareFrame(String title, Viewer viewer, Instant now) {
-    return new Frame(title, Nav.NONE, NAMESPACE_DEFAULT, List.of(), viewer, now);
+    return new Frame(title, Nav.NONE, NAMESPACE_DEFAULT, false, List.of(), viewer, now);
+  }
+
+  /**
+   * Returns the live stream of the page.
+   *
+   * @param names the values of the query that it depends on
+   */
+  public String live(String... names) {
+    String[] values = new String[2 * names.length];
+    for (int i = 0; i < names.length; i++) {
+      values[2 * i] = names[i];
+      values[2 * i + 1] = query(names[i]);
+    }
+    return links().to(LIVE + path, values);
   }
 
   /** Returns links in the request's namespace. */

@@ -1,5 +1,6 @@
 package dev.kagzi.server.web.page;
 
+import dev.kagzi.engine.query.RunCount;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -64,6 +65,16 @@ public final class Show {
   /** Returns a number with separators between thousands. */
   public static String number(long number) {
     return String.format(Locale.ROOT, "%,d", number);
+  }
+
+  /** Returns a count with a plus if there are more: "12" or "10,000+". */
+  public static String count(RunCount count) {
+    return number(count.runs()) + (count.isExact() ? "" : "+");
+  }
+
+  /** Returns a number of runs: "1 run" or "1,000 runs". */
+  public static String runs(long number) {
+    return number(number) + (number == 1 ? " run" : " runs");
   }
 
   /** Returns a share of 100: "12 %", or "0.4 %" if it is small. */

@@ -85,11 +85,7 @@ public final class QueuePages implements PageGroup {
         request.engine().queries().queueRates(request.namespace(), names).stream()
             .collect(Collectors.toMap(QueueRate::queue, Function.identity()));
     return new Model(
-        page.items(),
-        rates,
-        Paging.of(request, page),
-        request.links(),
-        request.links().to("/live/queues", "page", request.query("page")));
+        page.items(), rates, Paging.of(request, page), request.links(), request.live("page"));
   }
 
   private static PageReply one(PageRequest request) {

@@ -1,7 +1,9 @@
 package dev.kagzi.server.web.run;
 
 import dev.kagzi.engine.query.StepView;
+import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.StepKind;
+import dev.kagzi.engine.value.StepRef;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -53,7 +55,7 @@ final class HandOvers {
         .filter(HandOvers::isBegunAgain)
         .forEach(step -> epochsAgain.add(step.stepId().epoch()));
     List<HandOver> found = new ArrayList<>();
-    int epoch = isFirstPage || functions.isEmpty() ? 1 : functions.getFirst().stepId().epoch();
+    int epoch = functions.isEmpty() ? 1 : firstEpoch(functions.getFirst());
     int runAttempt = functions.isEmpty() ? 1 : functions.getFirst().runAttempt();
     Instant lastEnd = runStart;
     for (StepView step : functions) {
@@ -72,6 +74,12 @@ final class HandOvers {
       lastEnd = end != null && end.isAfter(lastEnd) ? end : lastEnd;
     }
     return found;
+  }
+
+  private int firstEpoch(StepView first) {
+    StepRef step = first.stepId();
+    Claim claim = new Claim(step.runId(), step.epoch());
+    return isFirstPage && !claim.isFirst() ? 1 : step.epoch();
   }
 
   private boolean hasWaited(Instant from, Instant to) {

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param title what it is, such as "Input"
  * @param id of its element, unique on the page
- * @param whole the page that shows it whatever its size
+ * @param whole the page that shows it also if it is large
  * @param file its bytes
  */
 public record PayloadView(
@@ -55,7 +55,7 @@ public record PayloadView(
         : bounded(place, payload);
   }
 
-  /** A payload that is shown whatever its size. */
+  /** A payload that is shown also if it is large. */
   static PayloadView whole(Place place, @Nullable Payload payload) {
     if (payload == null || payload.isEmpty()) {
       return place.view(State.NONE, Payload.EMPTY);

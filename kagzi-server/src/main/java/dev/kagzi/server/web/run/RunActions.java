@@ -6,6 +6,7 @@ import dev.kagzi.engine.run.RetryResult;
 import dev.kagzi.engine.run.Runs;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
+import dev.kagzi.server.web.page.Answers;
 import dev.kagzi.server.web.page.Flash;
 import dev.kagzi.server.web.page.PageGroup;
 import dev.kagzi.server.web.page.PageHandler;
@@ -13,8 +14,6 @@ import dev.kagzi.server.web.page.PageReply;
 import dev.kagzi.server.web.page.PageRequest;
 import dev.kagzi.server.web.page.PageRoutes;
 import dev.kagzi.server.web.page.Show;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
 /** Cancels, terminates, retries and resumes one run. A refusal is shown on the run's page. */
@@ -22,39 +21,41 @@ final class RunActions implements PageGroup {
 
   @Override
   public void register(PageRoutes routes) {
-    routes.post("/runs/{run}/cancel", refusalsShown(RunActions::cancel));
-    routes.post("/runs/{run}/terminate", refusalsShown(RunActions::terminate));
-    routes.post("/runs/{run}/retry", refusalsShown(RunActions::retry));
-    routes.post("/runs/{run}/resume", refusalsShown(RunActions::resume));
+    action(routes, "cancel", RunActions::cancel);
+    action(routes, "terminate", RunActions::terminate);
+    action(routes, "retry", RunActions::retry);
+    action(routes, "resume", RunActions::resume);
   }
 
-  private static PageHandler refusalsShown(PageHandler action) {
-    return request -> {
-      try {
-        return action.handle(request);
-      } catch (Refusal refusal) {
-        return back(request, Flash.error(String.valueOf(refusal.getMessage())));
-      }
-    };
+  private static void action(PageRoutes routes, String name, PageHandler action) {
+    routes.post("/runs/{run}/" + name, Answers.refusalsShown(action, RunActions::href));
+  }
+
+  private static String href(PageRequest request) {
+    return request.links().run(RunPages.id(request));
   }
 
   private static PageReply back(PageRequest request, Flash flash) {
-    return PageReply.redirect(request.links().run(RunPages.id(request)), flash);
+    return PageReply.redirect(href(request), flash);
   }
 
   private static PageReply cancel(PageRequest request) {
-    CancelResult result = await(runs(request).cancel(request.namespace(), RunPages.id(request)));
+    CancelResult result =
+        Answers.await(runs(request).cancel(request.namespace(), RunPages.id(request)));
     return back(
         request,
         result.cancelled()
-            ? Flash.done("The run is cancelled.")
+            ? Flash.done(
+                result.cleanUpUntil() == null
+                    ? "The run is cancelled."
+                    : "The run is cancelled: its code cleans up first.")
             : Flash.error("Not cancelled: the run is " + Show.words(result.status()) + "."));
   }
 
   private static PageReply terminate(PageRequest request) {
     String reason = request.form("reason");
     CancelResult result =
-        await(
+        Answers.await(
             runs(request)
                 .terminate(
                     request.namespace(),
@@ -74,7 +75,7 @@ final class RunActions implements PageGroup {
             ? null
             : RunId.parse(newRun).orElseThrow(() -> Refusal.invalid("new_run", newRun, "a UUID"));
     RetryResult result =
-        await(runs(request).retry(request.namespace(), RunPages.id(request), newId, null));
+        Answers.await(runs(request).retry(request.namespace(), RunPages.id(request), newId, null));
     return PageReply.redirect(
         request.links().run(result.runId()),
         result.alreadyRunning()
@@ -86,7 +87,7 @@ final class RunActions implements PageGroup {
     String attempt = request.form("attempt");
     boolean isForced = request.form("force").equals("true");
     ResumeResult result =
-        await(
+        Answers.await(
             runs(request)
                 .resume(request.namespace(), RunPages.id(request), attempt(attempt), isForced));
     return back(
@@ -106,16 +107,5 @@ final class RunActions implements PageGroup {
 
   private static Runs runs(PageRequest request) {
     return request.engine().runs();
-  }
-
-  private static <T> T await(CompletableFuture<T> result) {
-    try {
-      return result.join();
-    } catch (CompletionException e) {
-      if (e.getCause() instanceof Refusal refusal) {
-        throw refusal;
-      }
-      throw e;
-    }
   }
 }

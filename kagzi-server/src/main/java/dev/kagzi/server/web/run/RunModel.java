@@ -1,5 +1,6 @@
 package dev.kagzi.server.web.run;
 
+import dev.kagzi.engine.query.PublishedView;
 import dev.kagzi.engine.query.RunView;
 import dev.kagzi.engine.query.WaitCause;
 import dev.kagzi.engine.value.RunId;
@@ -9,6 +10,7 @@ import dev.kagzi.server.web.page.Links;
 import dev.kagzi.server.web.page.Paging;
 import dev.kagzi.server.web.page.Show;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -19,12 +21,17 @@ import org.jspecify.annotations.Nullable;
  * What the page of a run shows.
  *
  * @param causes why it does not continue, or what it is doing; empty for an ended run
+ * @param values what its code has published
+ * @param retries the runs that retry this one; not looked for while it is open
  * @param isStale whether the run has ended since the browser loaded the page
  */
 public record RunModel(
     RunView run,
     List<WaitCause> causes,
+    List<PublishedView.Value> values,
+    List<RunId> retries,
     Steps steps,
+    Signals signals,
     Timeline timeline,
     Links links,
     Instant now,
@@ -44,8 +51,21 @@ public record RunModel(
     }
   }
 
+  /**
+   * The newest signals.
+   *
+   * @param count of all signals of the run
+   */
+  public record Signals(List<SignalRow> rows, long count) {
+    public Signals {
+      rows = List.copyOf(rows);
+    }
+  }
+
   public RunModel {
     causes = List.copyOf(causes);
+    values = List.copyOf(values);
+    retries = List.copyOf(retries);
   }
 
   public StepLinks stepLinks() {
@@ -56,9 +76,21 @@ public record RunModel(
     return !run.status().isFinal();
   }
 
+  /** Returns the steps of this page that wait for a signal. */
+  public List<StepRow> awaitedSignals() {
+    return steps.rows().stream()
+        .filter(row -> isOpen() && SignalPages.isAwaiting(row.step()))
+        .toList();
+  }
+
   /** Returns whether the code of its workers cannot continue it. A RUNNING run is continued. */
   public boolean isBlocked() {
     return run.blockedBy() != null && run.status() == RunStatus.PENDING;
+  }
+
+  /** Returns whether its code cleans up, because the run is cancelled. */
+  public boolean isCancelRequested() {
+    return run.cancelRequestedAt() != null && isOpen();
   }
 
   /** Returns whether there is something to say before the facts. */
@@ -68,6 +100,11 @@ public record RunModel(
 
   public boolean canResume() {
     return run.status() == RunStatus.FAILED || run.status() == RunStatus.TIMED_OUT;
+  }
+
+  /** Returns whether an ended run can be started again: not one that has continued as new. */
+  public boolean canRetry() {
+    return run.setup().chain().continuedTo() == null;
   }
 
   public String whyTitle() {
@@ -90,11 +127,39 @@ public record RunModel(
     return PayloadView.bounded(place("Output"), run.output());
   }
 
-  /** Returns both payloads, whatever their size. */
+  /** Returns all payloads of the run, also large ones. */
   public List<PayloadView> wholePayloads() {
-    return List.of(
-        PayloadView.whole(place("Input"), run.input()),
-        PayloadView.whole(place("Output"), run.output()));
+    List<PayloadView> all = new ArrayList<>();
+    all.add(PayloadView.whole(place("Input"), run.input()));
+    all.add(PayloadView.whole(place("Output"), run.output()));
+    for (int i = 0; i < values.size(); i++) {
+      all.add(PayloadView.whole(publishedPlace(i), values.get(i).payload()));
+    }
+    return all;
+  }
+
+  /**
+   * A value that the code has published.
+   *
+   * @param at when it was stored
+   */
+  public record Published(PayloadView payload, Instant at) {}
+
+  public List<Published> published() {
+    List<Published> all = new ArrayList<>();
+    for (int i = 0; i < values.size(); i++) {
+      PublishedView.Value value = values.get(i);
+      all.add(
+          new Published(
+              PayloadView.bounded(publishedPlace(i), value.payload()), value.publishedAt()));
+    }
+    return all;
+  }
+
+  private PayloadView.Place publishedPlace(int index) {
+    String name = values.get(index).name();
+    return new PayloadView.Place(
+        name, "published-" + index, stepLinks().payloads(), stepLinks().published(name));
   }
 
   private PayloadView.Place place(String title) {

@@ -2,13 +2,17 @@ package dev.kagzi.server.web.run;
 
 import dev.kagzi.engine.page.Page;
 import dev.kagzi.engine.page.PageSpec;
+import dev.kagzi.engine.query.CallbackView;
+import dev.kagzi.engine.query.PublishedView;
 import dev.kagzi.engine.query.Queries;
 import dev.kagzi.engine.query.RunView;
+import dev.kagzi.engine.query.SignalView;
 import dev.kagzi.engine.query.StepView;
 import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.StepRef;
 import dev.kagzi.server.web.page.Flash;
 import dev.kagzi.server.web.page.Links;
@@ -21,11 +25,19 @@ import dev.kagzi.server.web.page.Paging;
 import dev.kagzi.server.web.page.Show;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** One run: its facts, time line, steps and payloads, and what can be done with it. */
 public final class RunPages implements PageGroup {
   private static final int STEPS_MAX = 50;
+  private static final int SIGNALS_MAX = 10;
+
+  /** The step's own page shows larger answers of callbacks. */
+  private static final int ANSWER_BYTES_MAX = 4_096;
+
   private static final String PATH = "/runs/{run}";
   private static final String PAGE = "page";
   private static final String FIRST = "first";
@@ -36,12 +48,13 @@ public final class RunPages implements PageGroup {
   @Override
   public void register(PageRoutes routes) {
     routes.get(PATH, this::show);
-    routes.live(PATH, request -> PageReply.fragment("run/progress", model(request)));
+    routes.live(PATH, RunPages::progress);
     routes.get(PATH + "/step", RunPages::step);
     routes.get(PATH + "/payloads", this::payloads);
     routes.get(PATH + "/payload", RunPages::payload);
     routes.get(PATH + "/history", HistoryDownload::reply);
     new RunActions().register(routes);
+    new SignalPages().register(routes);
   }
 
   static RunId id(PageRequest request) {
@@ -50,8 +63,19 @@ public final class RunPages implements PageGroup {
         .orElseThrow(() -> Refusal.invalid("run", text, "the id of a run, which is a UUID"));
   }
 
+  private static RunView run(PageRequest request) {
+    return request.engine().queries().run(request.namespace(), id(request));
+  }
+
+  /** The fragment shows neither input nor output, so large ones are not read again and again. */
+  private static PageReply progress(PageRequest request) {
+    RunView run =
+        request.engine().queries().runWithoutLargePayloads(request.namespace(), id(request));
+    return PageReply.fragment("run/progress", model(request, run));
+  }
+
   private PageReply show(PageRequest request) {
-    RunModel model = model(request);
+    RunModel model = model(request, run(request));
     boolean isSchedule =
         model.run().status() == RunStatus.SCHEDULED || model.run().status() == RunStatus.PAUSED;
     if (isSchedule) {
@@ -62,19 +86,18 @@ public final class RunPages implements PageGroup {
   }
 
   private PageReply payloads(PageRequest request) {
-    RunModel model = model(request);
+    RunModel model = model(request, run(request));
     String title = "Payloads of " + title(model.run());
     return PageReply.page("run/payloads", request.frame(Nav.RUNS, title), model);
   }
 
-  private static String title(RunView run) {
+  static String title(RunView run) {
     return run.workflowType() + " " + Show.shortId(run.runId());
   }
 
-  private static RunModel model(PageRequest request) {
+  private static RunModel model(PageRequest request, RunView run) {
     Queries queries = request.engine().queries();
     Links links = request.links();
-    RunView run = queries.run(request.namespace(), id(request));
     StepLinks stepLinks = new StepLinks(links, run.runId());
     Page<StepView> page = steps(request, run);
     TimelineBuilder.Ends ends =
@@ -84,7 +107,10 @@ public final class RunPages implements PageGroup {
         run.status().isFinal()
             ? List.of()
             : queries.explain(request.namespace(), run.runId()).causes(),
+        queries.published(request.namespace(), run.runId(), "", 0).values(),
+        run.status().isFinal() ? queries.retries(request.namespace(), run.runId()) : List.of(),
         steps(request, page, stepLinks),
+        signals(request, run, stepLinks),
         new TimelineBuilder(run, stepLinks, page.items(), ends).build(),
         links,
         request.now(),
@@ -110,9 +136,13 @@ public final class RunPages implements PageGroup {
 
   private static RunModel.Steps steps(
       PageRequest request, Page<StepView> page, StepLinks stepLinks) {
+    Map<String, CallbackView> answers =
+        answers(request, stepLinks.run(), page.items(), ANSWER_BYTES_MAX);
     List<StepRow> rows = new ArrayList<>();
     for (StepView step : page.items()) {
-      rows.add(StepRow.listed(step, stepLinks, rows.size()));
+      StepRow row = StepRow.listed(step, stepLinks, rows.size());
+      CallbackView answer = answers.get(step.stepId().stepKey());
+      rows.add(answer == null ? row : row.listedAnswer(answer, stepLinks, rows.size()));
     }
     String name = request.query(STEP);
     String path = request.path();
@@ -123,6 +153,32 @@ public final class RunPages implements PageGroup {
         name,
         page.prevToken().isEmpty() ? "" : request.links().to(path, STEP, name, PAGE, FIRST),
         page.hasMore() ? request.links().to(path, STEP, name, PAGE, NEWEST) : "");
+  }
+
+  private static Map<String, CallbackView> answers(
+      PageRequest request, RunId run, List<StepView> steps, int bytesMax) {
+    Set<String> callbacks =
+        steps.stream()
+            .filter(step -> step.kind() == StepKind.CALLBACK)
+            .map(step -> step.stepId().stepKey())
+            .collect(Collectors.toUnmodifiableSet());
+    return request
+        .engine()
+        .queries()
+        .callbackAnswers(request.namespace(), run, callbacks, bytesMax);
+  }
+
+  private static RunModel.Signals signals(PageRequest request, RunView run, StepLinks links) {
+    Page<SignalView> newest =
+        request
+            .engine()
+            .queries()
+            .signals(
+                request.namespace(),
+                run.runId(),
+                false,
+                new PageSpec(SIGNALS_MAX, "", true, false, true));
+    return new RunModel.Signals(SignalPages.rows(run, newest, links), newest.totalCount());
   }
 
   /**
@@ -144,7 +200,7 @@ public final class RunPages implements PageGroup {
 
   private static PageReply step(PageRequest request) {
     Queries queries = request.engine().queries();
-    RunView run = queries.run(request.namespace(), id(request));
+    RunView run = run(request);
     StepLinks links = new StepLinks(request.links(), run.runId());
     StepView step = findStep(request);
     String key = step.stepId().stepKey();
@@ -153,9 +209,21 @@ public final class RunPages implements PageGroup {
             .filter(each -> each.stepId().stepKey().equals(key))
             .map(each -> StepRow.listed(each, links, each.attemptNumber()))
             .toList();
+    CallbackView answer = answer(request, step);
+    StepRow row = StepRow.whole(step, links);
     StepModel model =
-        new StepModel(run, StepRow.whole(step, links), attempts, request.links(), request.now());
+        new StepModel(
+            run,
+            answer == null ? row : row.wholeAnswer(answer, links),
+            attempts,
+            request.links(),
+            request.now());
     return PageReply.page("run/step", request.frame(Nav.RUNS, key + " · " + title(run)), model);
+  }
+
+  private static @Nullable CallbackView answer(PageRequest request, StepView step) {
+    return answers(request, id(request), List.of(step), Integer.MAX_VALUE)
+        .get(step.stepId().stepKey());
   }
 
   private static StepView findStep(PageRequest request) {
@@ -174,7 +242,7 @@ public final class RunPages implements PageGroup {
   private static PageReply payload(PageRequest request) {
     String of = request.query("of");
     boolean isOfStep = !request.query("key").isEmpty();
-    Payload payload = isOfStep ? ofStep(findStep(request), of) : ofRun(request, of);
+    Payload payload = isOfStep ? ofStep(request, findStep(request), of) : ofRun(request, of);
     if (payload == null) {
       throw Refusal.notFound("payload", of);
     }
@@ -183,20 +251,39 @@ public final class RunPages implements PageGroup {
   }
 
   private static @Nullable Payload ofRun(PageRequest request, String of) {
-    RunView run = request.engine().queries().run(request.namespace(), id(request));
+    RunView run = run(request);
     return switch (of) {
       case "input" -> run.input();
       case "output" -> run.output();
-      default -> throw Refusal.invalid("of", of, "input or output");
+      case "published" -> published(request, run);
+      default -> throw Refusal.invalid("of", of, "input, output or published");
     };
   }
 
-  private static @Nullable Payload ofStep(StepView step, String of) {
+  private static @Nullable Payload published(PageRequest request, RunView run) {
+    String name = request.query("name");
+    return request
+        .engine()
+        .queries()
+        .published(request.namespace(), run.runId(), name, 0)
+        .values()
+        .stream()
+        .filter(value -> value.name().equals(name))
+        .map(PublishedView.Value::payload)
+        .findFirst()
+        .orElse(null);
+  }
+
+  private static @Nullable Payload ofStep(PageRequest request, StepView step, String of) {
     return switch (of) {
       case "input" -> step.input();
       case "output" -> step.output();
       case "progress" -> step.progress();
-      default -> throw Refusal.invalid("of", of, "input, output or progress");
+      case "answer" -> {
+        CallbackView answer = answer(request, step);
+        yield answer == null || answer.failed() ? null : answer.payload();
+      }
+      default -> throw Refusal.invalid("of", of, "input, output, progress or answer");
     };
   }
 }

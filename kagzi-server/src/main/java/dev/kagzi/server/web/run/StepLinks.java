@@ -24,6 +24,11 @@ public record StepLinks(Links links, RunId run) {
     return links.to("/runs/" + run + "/payload", "of", of);
   }
 
+  /** Returns the link to the bytes of a published value. */
+  public String published(String name) {
+    return links.to("/runs/" + run + "/payload", "of", "published", "name", name);
+  }
+
   /** Returns the link to the bytes of a payload of an attempt. */
   public String payload(String of, StepView step) {
     return links.to(
@@ -34,6 +39,19 @@ public record StepLinks(Links links, RunId run) {
         step.stepId().stepKey(),
         "attempt",
         Integer.toString(step.attemptNumber()));
+  }
+
+  public String signals() {
+    return links.to("/runs/" + run + "/signals");
+  }
+
+  public String signal(int number) {
+    return links.to("/runs/" + run + "/signal", "number", Integer.toString(number));
+  }
+
+  /** Returns the link to the bytes of a signal's value. */
+  public String signalPayload(int number) {
+    return links.to("/runs/" + run + "/signal/payload", "number", Integer.toString(number));
   }
 
   public String payloads() {

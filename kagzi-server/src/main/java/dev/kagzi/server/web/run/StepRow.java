@@ -1,13 +1,17 @@
 package dev.kagzi.server.web.run;
 
+import dev.kagzi.engine.query.CallbackView;
 import dev.kagzi.engine.query.StepView;
+import dev.kagzi.engine.value.CallbackAnswer;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.StepStatus;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param payloads those that it has
  * @param took null while it is open
+ * @param answer of a callback that is answered; else null
  */
 public record StepRow(
     StepView step,
@@ -22,10 +27,47 @@ public record StepRow(
     String href,
     List<PayloadView> payloads,
     @Nullable FailureView failure,
-    @Nullable Duration took) {
+    @Nullable Duration took,
+    @Nullable Answer answer) {
 
   public StepRow {
     payloads = List.copyOf(payloads);
+  }
+
+  /**
+   * The answer of a callback, also if no step has awaited it.
+   *
+   * @param failure the type and message of a failed one; empty for others
+   */
+  public record Answer(Instant at, boolean failed, String failure) {}
+
+  /** A row of a list with the answer of its callback. */
+  StepRow listedAnswer(CallbackView view, StepLinks links, int index) {
+    PayloadView.Place place = place(step, links, "Answer", "a" + index);
+    return withAnswer(view, PayloadView.listed(place, view.payload(), true));
+  }
+
+  /** A row with the answer of its callback, also a large one. */
+  StepRow wholeAnswer(CallbackView view, StepLinks links) {
+    return withAnswer(
+        view, PayloadView.whole(place(step, links, "Answer", "answer"), view.payload()));
+  }
+
+  private StepRow withAnswer(CallbackView view, PayloadView value) {
+    Map<String, String> metadata = view.payload().metadata();
+    String message = metadata.getOrDefault(CallbackAnswer.FAILURE, "");
+    String type = metadata.getOrDefault(CallbackAnswer.FAILURE_TYPE, "");
+    String problem = type.isEmpty() ? message : type + ": " + message;
+    List<PayloadView> all = new ArrayList<>(payloads);
+    if (!view.failed()) {
+      all.add(value);
+    }
+    Answer given = new Answer(view.answeredAt(), view.failed(), problem);
+    return new StepRow(step, label, href, all, failure, took, given);
+  }
+
+  public boolean isCallback() {
+    return step.kind() == StepKind.CALLBACK;
   }
 
   /** A row of a list, whose large payloads are not read. */
@@ -41,7 +83,7 @@ public record StepRow(
             PayloadView.listed(place(step, links, "Output", id + "o"), step.output(), true)));
   }
 
-  /** A row with all payloads, whatever their size. */
+  /** A row with all payloads, also large ones. */
   static StepRow whole(StepView step, StepLinks links) {
     return of(
         step,
@@ -60,7 +102,8 @@ public record StepRow(
         links.step(step),
         payloads.stream().filter(each -> each.state() != PayloadView.State.NONE).toList(),
         FailureView.of(step.error()),
-        finished == null ? null : Duration.between(began(step), finished));
+        finished == null ? null : Duration.between(began(step), finished),
+        null);
   }
 
   private static Instant began(StepView step) {
@@ -87,6 +130,8 @@ public record StepRow(
       case FUNCTION -> "step";
       case SLEEP -> "sleep";
       case CHILD_WORKFLOW -> "child";
+      case SIGNAL -> CallbackAnswer.isSignalName(step.name()) ? "wait for callback" : "signal";
+      case CALLBACK -> "callback";
     };
   }
 

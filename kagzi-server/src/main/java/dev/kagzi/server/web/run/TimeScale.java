@@ -9,12 +9,19 @@ import java.util.Locale;
 
 /**
  * Maps times to places in a picture, in percent of its width. Long intervals in which no code was
- * executed are shortened; otherwise a sleep of a month would hide steps of some milliseconds.
+ * executed are shortened, as far as the steps between them need room; otherwise a sleep of a month
+ * would hide steps of some milliseconds.
  */
 final class TimeScale {
   private static final double GAP_MIN = 0.1;
   private static final double GAP_SECONDS_MIN = 1;
-  private static final double GAP_WIDTH_MAX = 0.15;
+
+  // The room of an interval with work, in percent: some, and some more for each step.
+  private static final double WORK_WIDTH = 2;
+  private static final double STEP_WIDTH = 3;
+
+  // How much of the width of the gaps may become room for work.
+  private static final double GAP_SHARE_MAX = 0.8;
   private static final double FULL = 100;
 
   /** A time span. */
@@ -33,6 +40,7 @@ final class TimeScale {
 
   private final List<Piece> pieces = new ArrayList<>();
   private final Span window;
+  private final double total;
 
   /**
    * Creates a scale.
@@ -41,37 +49,60 @@ final class TimeScale {
    */
   TimeScale(Span window, List<Span> busy) {
     this.window = window;
+    this.total = window.seconds();
     List<Span> gaps = gaps(window, busy);
-    double total = window.seconds();
-    double gapSeconds = gaps.stream().mapToDouble(Span::seconds).sum();
-    double gapWidths = gaps.stream().mapToDouble(gap -> width(gap, total)).sum();
-    boolean isLinear = total - gapSeconds <= 0 || gaps.isEmpty();
-    if (isLinear) {
+    if (gaps.isEmpty()) {
       pieces.add(new Piece(window, 0, FULL, false));
       return;
     }
-    double perSecond = (FULL - gapWidths) / (total - gapSeconds);
+    List<Span> blocks = between(gaps);
+    double gapWidth = gaps.stream().mapToDouble(this::linear).sum();
+    double wanted = blocks.stream().mapToDouble(block -> extra(block, busy)).sum();
+    double given = Math.min(1, wanted <= 0 ? 0 : gapWidth * GAP_SHARE_MAX / wanted);
+    double gapScale = 1 - wanted * given / gapWidth;
     double x = 0;
+    for (int i = 0; i < blocks.size(); i++) {
+      Span block = blocks.get(i);
+      x = add(block, x, linear(block) + extra(block, busy) * given, false);
+      if (i < gaps.size()) {
+        x = add(gaps.get(i), x, linear(gaps.get(i)) * gapScale, true);
+      }
+    }
+  }
+
+  /** Returns what is before, between and after the gaps; some of it may have no length. */
+  private List<Span> between(List<Span> gaps) {
+    List<Span> blocks = new ArrayList<>();
     Instant at = window.from();
     for (Span gap : gaps) {
-      x = add(new Span(at, gap.from()), x, perSecond);
-      pieces.add(new Piece(gap, x, width(gap, total), true));
-      x += width(gap, total);
+      blocks.add(new Span(at, gap.from()));
       at = gap.to();
     }
-    add(new Span(at, window.to()), x, perSecond);
+    blocks.add(new Span(at, window.to()));
+    return blocks;
   }
 
-  private double add(Span time, double x, double perSecond) {
-    double width = time.seconds() * perSecond;
+  private double linear(Span time) {
+    return FULL * time.seconds() / total;
+  }
+
+  /** Returns how much wider than its share of the time an interval with work should be. */
+  private double extra(Span block, List<Span> busy) {
+    if (block.seconds() <= 0) {
+      return 0;
+    }
+    long steps =
+        busy.stream()
+            .filter(span -> !span.to().isBefore(block.from()) && !span.from().isAfter(block.to()))
+            .count();
+    return Math.max(0, WORK_WIDTH + STEP_WIDTH * steps - linear(block));
+  }
+
+  private double add(Span time, double x, double width, boolean isGap) {
     if (width > 0) {
-      pieces.add(new Piece(time, x, width, false));
+      pieces.add(new Piece(time, x, width, isGap));
     }
     return x + width;
-  }
-
-  private static double width(Span gap, double total) {
-    return FULL * Math.min(gap.seconds() / total, GAP_WIDTH_MAX);
   }
 
   /** Returns the intervals without work that are long enough to be shortened. */
@@ -101,7 +132,7 @@ final class TimeScale {
   List<Span> shortened() {
     return pieces.stream()
         .filter(Piece::isGap)
-        .filter(gap -> gap.width < FULL * gap.time.seconds() / window.seconds() - 0.01)
+        .filter(gap -> gap.width < linear(gap.time) - 0.01)
         .map(Piece::time)
         .toList();
   }

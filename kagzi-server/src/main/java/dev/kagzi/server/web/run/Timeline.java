@@ -12,21 +12,26 @@ import org.jspecify.annotations.Nullable;
  * The picture of one page of steps over time, as numbers and texts. A row is a step with all of its
  * attempts; steps of a parallel branch are next to each other.
  *
+ * @param from the time at the left end
  * @param gaps intervals without work that are drawn shorter than they were
  * @param marks hand-overs to another claim, and attempts of the run
  */
-public record Timeline(List<Row> rows, List<Tick> ticks, List<Gap> gaps, List<Mark> marks) {
+public record Timeline(
+    Instant from, List<Row> rows, List<Tick> ticks, List<Gap> gaps, List<Mark> marks) {
   private static final int ROW_HEIGHT = 24;
   private static final int AXIS_HEIGHT = 24;
 
   /** What a bar stands for. */
   public enum Style {
     QUEUED("waits for a worker", true),
+    WAITING("waits for a sleep, a signal, a child or the next attempt", true),
+    EXECUTED("executed by a worker", false),
     COMPLETED("completed", false),
     FAILED("failed", false),
     RUNNING("running", false),
     INTERRUPTED("interrupted", false),
     SLEEP("sleep", true),
+    RECEIVE("wait for a signal", true),
     RETRY_WAIT("wait for the next attempt", true),
     CHILD("child run", false);
 
@@ -83,6 +88,11 @@ public record Timeline(List<Row> rows, List<Tick> ticks, List<Gap> gaps, List<Ma
   /** Waits are thin lines, so that work stands out. */
   public int thickness(Bar bar) {
     return bar.style.isWait ? 4 : 14;
+  }
+
+  /** Returns the thickness of the sample in the legend, which is 10 high. */
+  public int sample(Style style) {
+    return style.isWait ? 4 : 10;
   }
 
   public int inset(Bar bar) {

@@ -27,8 +27,11 @@ import org.jspecify.annotations.Nullable;
 
 /** Computes the picture of one page of steps. */
 final class TimelineBuilder {
-  private static final int TICKS = 5;
+  private static final int TICKS = 4;
   private static final double WIDTH_MIN = 0.4;
+
+  // A shorter wait is no more than the time between two claims.
+  private static final double WAIT_WIDTH_MIN = 1;
 
   /** Where the steps of the page are in the list of all steps, and the time of the viewer. */
   record Ends(boolean isFirst, boolean isLast, Instant now) {}
@@ -116,7 +119,8 @@ final class TimelineBuilder {
       return finished;
     }
     Instant due = step.dueAt();
-    return step.kind() == StepKind.SLEEP && due != null && due.isBefore(end) ? due : end;
+    boolean isTimed = step.kind() == StepKind.SLEEP || step.kind() == StepKind.SIGNAL;
+    return isTimed && due != null && due.isBefore(end) ? due : end;
   }
 
   private Style style(StepView step) {
@@ -125,7 +129,9 @@ final class TimelineBuilder {
     }
     return switch (step.kind()) {
       case SLEEP -> Style.SLEEP;
+      case SIGNAL -> Style.RECEIVE;
       case CHILD_WORKFLOW -> Style.CHILD;
+      case CALLBACK -> Style.COMPLETED;
       case FUNCTION ->
           step.status() == StepStatus.COMPLETED
               ? Style.COMPLETED
@@ -150,7 +156,7 @@ final class TimelineBuilder {
   Timeline build() {
     TimeScale scale = new TimeScale(window(), times(true));
     List<Row> rows = new ArrayList<>();
-    rows.add(new Row(new StepLabel("", "run"), "", null, bars(scale, ofRun())));
+    rows.add(new Row(new StepLabel("", "run"), "", null, bars(scale, ofRun(scale))));
     for (String key : order()) {
       StepView last = lastAttempts.get(key);
       if (last != null) {
@@ -162,7 +168,7 @@ final class TimelineBuilder {
                 bars(scale, pieces.getOrDefault(key, List.of()))));
       }
     }
-    return new Timeline(rows, ticks(scale), gaps(scale), marks(scale));
+    return new Timeline(scale.window().from(), rows, ticks(scale), gaps(scale), marks(scale));
   }
 
   private Span window() {
@@ -188,28 +194,50 @@ final class TimelineBuilder {
         .toList();
   }
 
-  private List<Piece> ofRun() {
-    Instant started = run.startedAt();
-    Instant finished = run.finishedAt();
-    Instant last = finished == null ? end : finished;
-    Instant began = started == null ? last : started;
-    List<Piece> own = new ArrayList<>();
-    Span queued = new Span(run.createdAt(), began);
-    if (queued.seconds() > 0) {
-      own.add(new Piece(Style.QUEUED, queued, "waited for a worker: " + took(queued), false));
+  private List<Piece> ofRun(TimeScale scale) {
+    RunSegments segments =
+        new RunSegments(
+            run, end, span -> scale.at(span.to()) - scale.at(span.from()) >= WAIT_WIDTH_MIN);
+    for (Piece piece : pieces.values().stream().flatMap(List::stream).toList()) {
+      if (!piece.isWork) {
+        segments.addWait(piece.time);
+      } else if (piece.style != Style.INTERRUPTED) {
+        segments.addWork(piece.time);
+      } else {
+        // When its worker was lost is not known.
+        segments.addWork(new Span(piece.time.from(), piece.time.from()));
+      }
     }
-    if (started != null) {
-      Span all = new Span(began, last);
-      own.add(new Piece(ofRunStatus(), all, Show.words(run.status()) + ", " + took(all), true));
-    }
-    return own;
+    untilNextClaim().forEach(segments::addQueued);
+    return segments.build().stream()
+        .map(one -> new Piece(one.style(), one.time(), titleOfRun(one), one.isWork()))
+        .toList();
   }
 
-  private Style ofRunStatus() {
-    return switch (run.status()) {
-      case COMPLETED -> Style.COMPLETED;
-      case FAILED, TIMED_OUT, CANCELLED -> Style.FAILED;
-      case PENDING, RUNNING, SLEEPING, SCHEDULED, PAUSED -> Style.RUNNING;
+  /** Between the last thing that was recorded and the first step of the next claim. */
+  private List<Span> untilNextClaim() {
+    List<Span> found = new ArrayList<>();
+    Instant last = null;
+    int epoch = 0;
+    for (StepView step : steps) {
+      boolean isNewClaim = step.stepId().epoch() > epoch && !HandOvers.isBegunAgain(step);
+      if (last != null && isNewClaim && began(step).isAfter(last)) {
+        found.add(new Span(last, began(step)));
+      }
+      epoch = Math.max(epoch, step.stepId().epoch());
+      last = last == null ? endOf(step) : later(last, endOf(step));
+    }
+    return found;
+  }
+
+  private String titleOfRun(RunSegments.Segment segment) {
+    return switch (segment.style()) {
+      case QUEUED, WAITING, EXECUTED -> segment.style().words() + ", " + took(segment.time());
+      default -> {
+        Instant started = run.startedAt();
+        Span all = new Span(started == null ? run.createdAt() : started, segment.time().to());
+        yield Show.words(run.status()) + ", " + took(all) + " after its start";
+      }
     };
   }
 
@@ -237,14 +265,17 @@ final class TimelineBuilder {
   }
 
   private static List<Tick> ticks(TimeScale scale) {
+    List<Duration> times = new ArrayList<>();
+    for (int i = 1; i <= TICKS; i++) {
+      times.add(Duration.between(scale.window().from(), scale.timeAt(100.0 * i / TICKS)));
+    }
+    List<String> labels = AxisLabels.of(times);
     List<Tick> ticks = new ArrayList<>();
-    for (int i = 0; i <= TICKS; i++) {
-      double x = 100.0 * i / TICKS;
-      Duration since = Duration.between(scale.window().from(), scale.timeAt(x));
-      String anchor = i == 0 ? "start" : i == TICKS ? "end" : "middle";
-      String label = i == 0 ? "0" : "+" + Show.duration(since);
-      boolean isMinor = i != 0 && i != TICKS / 2 && i != TICKS;
-      ticks.add(new Tick(TimeScale.percent(x), anchor, label, isMinor));
+    ticks.add(new Tick(TimeScale.percent(0), "start", "0", false));
+    for (int i = 1; i <= TICKS; i++) {
+      String anchor = i == TICKS ? "end" : "middle";
+      String x = TimeScale.percent(100.0 * i / TICKS);
+      ticks.add(new Tick(x, anchor, "+" + labels.get(i - 1), i % 2 == 1));
     }
     return ticks;
   }

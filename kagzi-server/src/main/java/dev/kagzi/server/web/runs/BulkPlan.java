@@ -53,7 +53,7 @@ record BulkPlan(List<RunId> runs, long others, boolean isCut) {
     List<RunId> runs = new ArrayList<>();
     for (RunId run : chosen) {
       try {
-        if (action.statuses().contains(queries.run(namespace, run).status())) {
+        if (action.statuses().contains(queries.runWithoutLargePayloads(namespace, run).status())) {
           runs.add(run);
         }
       } catch (Refusal gone) {

@@ -7,13 +7,13 @@ import dev.kagzi.engine.run.RetryResult;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.server.web.page.Answers;
 import dev.kagzi.server.web.page.Show;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 
 /** What a person can do with runs. */
 public enum RunAction {
@@ -94,10 +94,12 @@ public enum RunAction {
    */
   public Outcome act(Engine engine, String namespace, RunId run, Options options) {
     return switch (this) {
-      case CANCEL -> ended(join(engine.runs().cancel(namespace, run)));
-      case TERMINATE -> ended(join(engine.runs().terminate(namespace, run, options.reason())));
-      case RETRY -> retried(join(retry(engine, namespace, run, options)));
-      case RESUME -> resumed(join(engine.runs().resume(namespace, run, null, options.force())));
+      case CANCEL -> ended(Answers.await(engine.runs().cancel(namespace, run)));
+      case TERMINATE ->
+          ended(Answers.await(engine.runs().terminate(namespace, run, options.reason())));
+      case RETRY -> retried(Answers.await(retry(engine, namespace, run, options)));
+      case RESUME ->
+          resumed(Answers.await(engine.runs().resume(namespace, run, null, options.force())));
     };
   }
 
@@ -125,13 +127,5 @@ public enum RunAction {
 
   private static Outcome late(RunStatus status) {
     return new Outcome(false, "had already ended: " + Show.words(status));
-  }
-
-  private static <T> T join(CompletableFuture<T> future) {
-    try {
-      return future.join();
-    } catch (CompletionException e) {
-      throw e.getCause() instanceof RuntimeException cause ? cause : e;
-    }
   }
 }

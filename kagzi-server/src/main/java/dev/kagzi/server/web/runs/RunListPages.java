@@ -24,6 +24,7 @@ import java.util.UUID;
 /** The list of runs, and actions on many of them. */
 public final class RunListPages implements PageGroup {
   private static final int TYPES_MAX = 100;
+  private static final Page<RunView> NO_RUNS = new Page<>(List.of(), "", "", false, 0);
 
   /**
    * What the list shows.
@@ -99,10 +100,13 @@ public final class RunListPages implements PageGroup {
     RunSearch search = RunSearch.ofQuery(request);
     Queries queries = request.engine().queries();
     RunId one = search.runId();
-    Page<RunView> page =
-        one == null ? queries.runs(search.filter(), request.pageSpec()) : find(request, one);
+    Page<RunView> page = one == null ? NO_RUNS : find(request, one);
     RunCount count =
         one == null ? queries.count(search.filter()) : new RunCount(page.items().size(), true);
+    // To find nothing by type, queue or version, the list would read all runs of the namespace.
+    if (one == null && count.runs() > 0) {
+      page = queries.runs(search.filter(), request.pageSpec());
+    }
     List<String> types =
         queries
             .types(request.namespace(), new PageSpec(TYPES_MAX, "", false, false))
@@ -124,7 +128,7 @@ public final class RunListPages implements PageGroup {
       if (refusal.reason() != Refusal.Reason.NOT_FOUND) {
         throw refusal;
       }
-      return new Page<>(List.of(), "", "", false, 0);
+      return NO_RUNS;
     }
   }
 

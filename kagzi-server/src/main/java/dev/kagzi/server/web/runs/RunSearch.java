@@ -4,6 +4,7 @@ import dev.kagzi.engine.query.RunFilter;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.server.web.page.PageRequest;
 import java.time.Instant;
 import java.time.LocalDateTime;
@@ -21,7 +22,9 @@ import org.jspecify.annotations.Nullable;
  * What a person searches for, as the fields of the form have it; empty fields match all.
  *
  * @param id a run id, or the id that runs were started with
- * @param after of the run's start, in UTC
+ * @param after of the run's creation, in UTC
+ * @param due only runs that wait for a worker
+ * @param worker only runs that this worker executes
  */
 public record RunSearch(
     String namespace,
@@ -34,7 +37,9 @@ public record RunSearch(
     String before,
     String parent,
     String schedule,
-    boolean blocked) {
+    boolean blocked,
+    boolean due,
+    String worker) {
 
   static final List<RunStatus> STATUSES =
       List.of(
@@ -77,7 +82,9 @@ public record RunSearch(
         fields.one("before"),
         fields.one("parent"),
         fields.one("schedule"),
-        fields.one("blocked").equals("true"));
+        fields.one("blocked").equals("true"),
+        fields.one("due").equals("true"),
+        fields.one("worker"));
   }
 
   private static RunStatus status(String name) {
@@ -113,7 +120,12 @@ public record RunSearch(
                 .orElseThrow(() -> Refusal.invalid("parent", parent, "the id of a run")),
         uuid(),
         false,
-        blocked);
+        blocked,
+        due,
+        worker.isEmpty()
+            ? null
+            : WorkerId.parse(worker)
+                .orElseThrow(() -> Refusal.invalid("worker", worker, "the id of a worker")));
   }
 
   private @Nullable UUID uuid() {
@@ -149,7 +161,7 @@ public record RunSearch(
 
   /** Returns whether more than status, type, queue and id is set, so that the form shows it. */
   public boolean isDetailed() {
-    return blocked || !(version + after + before + parent + schedule).isEmpty();
+    return !(version + after + before + parent + schedule + worker).isEmpty();
   }
 
   /** A field of a form. */
@@ -168,6 +180,8 @@ public record RunSearch(
     add(fields, "parent", parent);
     add(fields, "schedule", schedule);
     add(fields, "blocked", blocked ? "true" : "");
+    add(fields, "due", due ? "true" : "");
+    add(fields, "worker", worker);
     return fields;
   }
 

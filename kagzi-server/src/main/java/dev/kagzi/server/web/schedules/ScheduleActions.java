@@ -19,7 +19,6 @@ import java.util.UUID;
 
 /** Pauses, resumes, triggers, back-fills and deletes a schedule. */
 final class ScheduleActions implements PageGroup {
-  private static final int REFUSED = 400;
 
   @Override
   public void register(PageRoutes routes) {
@@ -95,7 +94,7 @@ final class ScheduleActions implements PageGroup {
       return back(request, Flash.done(text(result)));
     } catch (Refusal refusal) {
       BackfillPlan plan = BackfillPlan.refused(schedule, from, to, Problem.of(refusal));
-      return page(REFUSED, request, schedule, plan);
+      return page(PageReply.REFUSED, request, schedule, plan);
     }
   }
 
@@ -114,7 +113,7 @@ final class ScheduleActions implements PageGroup {
   private static String text(Backfilled result) {
     String text =
         "Started "
-            + runs(result.started())
+            + Show.runs(result.started())
             + "; "
             + Show.number(result.existed())
             + " slots had one already.";
@@ -124,9 +123,5 @@ final class ScheduleActions implements PageGroup {
             + " "
             + Show.number(result.conflicts())
             + " slots got none, because an open run has their external id.";
-  }
-
-  private static String runs(int count) {
-    return Show.number(count) + (count == 1 ? " run" : " runs");
   }
 }

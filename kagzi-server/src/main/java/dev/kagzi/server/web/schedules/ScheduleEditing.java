@@ -17,7 +17,6 @@ import org.jspecify.annotations.Nullable;
 
 /** The form that creates or changes a schedule. */
 final class ScheduleEditing implements PageGroup {
-  private static final int REFUSED = 400;
   private static final String TEMPLATE = "schedules/form";
 
   @Override
@@ -117,7 +116,7 @@ final class ScheduleEditing implements PageGroup {
       return saving.save(form);
     } catch (Refusal refusal) {
       return PageReply.page(
-          REFUSED,
+          PageReply.REFUSED,
           TEMPLATE,
           frame(request, before),
           model(request, before, form, Problem.of(refusal)));

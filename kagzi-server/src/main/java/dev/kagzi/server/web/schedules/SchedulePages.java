@@ -116,19 +116,7 @@ public final class SchedulePages implements PageGroup {
                 search.type().isEmpty() ? null : search.type(),
                 search.enabled(),
                 request.pageSpec());
-    String live =
-        request
-            .links()
-            .to(
-                "/live/schedules",
-                "type",
-                search.type(),
-                "queue",
-                search.queue(),
-                "state",
-                search.state(),
-                "page",
-                request.query("page"));
+    String live = request.live("type", "queue", "state", "page");
     return new ListModel(
         search, page.items(), Paging.of(request, page), request.links(), live, request.now());
   }

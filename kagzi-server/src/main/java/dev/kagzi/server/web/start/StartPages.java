@@ -18,7 +18,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Starts a run from a form, which may be filled with the start of another run. */
 public final class StartPages implements PageGroup {
-  private static final int REFUSED = 400;
 
   /**
    * What the form shows.
@@ -67,7 +66,7 @@ public final class StartPages implements PageGroup {
               : Flash.done("Started."));
     } catch (Refusal refusal) {
       Model model = new Model(form, Problem.of(refusal), like, Suggestions.of(request));
-      return PageReply.page(REFUSED, "start/form", frame(request), model);
+      return PageReply.page(PageReply.REFUSED, "start/form", frame(request), model);
     }
   }
 

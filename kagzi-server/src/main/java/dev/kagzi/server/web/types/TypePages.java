@@ -23,7 +23,6 @@ import java.util.TreeSet;
 
 /** The list of workflow types, and one type with its versions and its default version. */
 public final class TypePages implements PageGroup {
-  private static final int REFUSED = 400;
   private static final String ANY_VERSION = "*";
 
   /**
@@ -31,7 +30,24 @@ public final class TypePages implements PageGroup {
    *
    * @param served the versions that online workers serve
    */
-  public record Row(TypeView type, String defaultVersion, Set<String> served) {}
+  public record Row(TypeView type, String defaultVersion, Set<String> served) {
+
+    /** Returns the list of the open runs of a version. */
+    public String openHref(Links links, String version) {
+      return links.to(
+          "/runs",
+          "type",
+          type.type(),
+          "version",
+          version,
+          "status",
+          "PENDING",
+          "status",
+          "RUNNING",
+          "status",
+          "SLEEPING");
+    }
+  }
 
   /** What the list shows. */
   public record ListModel(List<Row> rows, Paging paging, Links links, String live) {
@@ -56,12 +72,14 @@ public final class TypePages implements PageGroup {
    *
    * @param served by queue and version
    * @param typed the version that was entered; empty for none
+   * @param asks whether to confirm the entered version, because no online worker serves it
    */
   public record OneModel(
       TypeView type,
       List<Version> versions,
       List<ServedType> served,
       String typed,
+      boolean asks,
       Problem problem,
       Links links) {
     public OneModel {
@@ -74,6 +92,11 @@ public final class TypePages implements PageGroup {
       Set<String> queues = new TreeSet<>(type.taskQueues());
       served.forEach(one -> queues.add(one.queue()));
       return queues.size() == 1 ? queues.iterator().next() : "";
+    }
+
+    /** Returns the question about an entered version that no online worker serves. */
+    public String question() {
+      return question(new Version(typed, 0, 0, false));
     }
 
     /** Returns what setting a default does, as a question. */
@@ -95,7 +118,7 @@ public final class TypePages implements PageGroup {
   public void register(PageRoutes routes) {
     routes.get("/types", TypePages::list);
     routes.live("/types", request -> PageReply.fragment("types/table", model(request)));
-    routes.get("/types/type", request -> one(PageReply.OK, request, "", Problem.NONE));
+    routes.get("/types/type", request -> one(PageReply.OK, request, "", false, Problem.NONE));
     routes.post("/types/default", TypePages::setDefault);
   }
 
@@ -118,25 +141,22 @@ public final class TypePages implements PageGroup {
                         defaultVersion(request, type.type()),
                         served.getOrDefault(type.type(), Set.of())))
             .toList();
-    return new ListModel(
-        rows,
-        Paging.of(request, page),
-        request.links(),
-        request.links().to("/live/types", "page", request.query("page")));
+    return new ListModel(rows, Paging.of(request, page), request.links(), request.live("page"));
   }
 
   private static String defaultVersion(PageRequest request, String type) {
     return request.engine().versions().resolve(request.namespace(), type, "");
   }
 
-  private static PageReply one(int status, PageRequest request, String typed, Problem problem) {
+  private static PageReply one(
+      int status, PageRequest request, String typed, boolean asks, Problem problem) {
     String name = request.query("type").isEmpty() ? request.form("type") : request.query("type");
     Frame frame = request.frame(Nav.TYPES, "Type " + name);
     TypeView type = request.engine().queries().type(request.namespace(), name);
     List<ServedType> served = request.engine().queries().served(request.namespace(), null, name);
     OneModel model =
         new OneModel(
-            type, versions(request, type, served), served, typed, problem, request.links());
+            type, versions(request, type, served), served, typed, asks, problem, request.links());
     return PageReply.page(status, "types/type", frame, model);
   }
 
@@ -174,6 +194,9 @@ public final class TypePages implements PageGroup {
         throw Refusal.invalid(
             "version", "\"\"", "a version; the table above has a button for none");
       }
+      if (!request.form("confirmed").equals(version) && !isServed(request, type, version)) {
+        return one(PageReply.OK, request, version, true, Problem.NONE);
+      }
       String before = request.engine().versions().set(request.namespace(), type, version, null);
       return PageReply.redirect(
           request.links().to("/types/type", "type", type),
@@ -182,8 +205,13 @@ public final class TypePages implements PageGroup {
                   + words(version)
                   + (before.equals(version) ? ", as before." : "; it was " + words(before) + ".")));
     } catch (Refusal refusal) {
-      return one(REFUSED, request, version, Problem.of(refusal));
+      return one(PageReply.REFUSED, request, version, false, Problem.of(refusal));
     }
+  }
+
+  private static boolean isServed(PageRequest request, String type, String version) {
+    return request.engine().queries().served(request.namespace(), null, type).stream()
+        .anyMatch(one -> one.version().equals(version) || one.version().equals(ANY_VERSION));
   }
 
   private static String words(String version) {

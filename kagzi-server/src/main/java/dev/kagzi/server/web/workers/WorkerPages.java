@@ -1,6 +1,7 @@
 package dev.kagzi.server.web.workers;
 
 import dev.kagzi.engine.page.Page;
+import dev.kagzi.engine.query.ExecutedRun;
 import dev.kagzi.engine.query.WorkerEvent;
 import dev.kagzi.engine.query.WorkerView;
 import dev.kagzi.engine.value.Refusal;
@@ -63,10 +64,20 @@ public final class WorkerPages implements PageGroup {
     }
   }
 
-  /** What the page of one worker shows. */
+  /**
+   * What the page of one worker shows.
+   *
+   * @param executed some of the runs that it executes now, the longest-held first
+   */
   public record OneModel(
-      WorkerView worker, List<WorkerEvent> events, Paging paging, Links links, Instant now) {
+      WorkerView worker,
+      List<ExecutedRun> executed,
+      List<WorkerEvent> events,
+      Paging paging,
+      Links links,
+      Instant now) {
     public OneModel {
+      executed = List.copyOf(executed);
       events = List.copyOf(events);
     }
 
@@ -87,10 +98,14 @@ public final class WorkerPages implements PageGroup {
       return new TreeMap<>(worker.labels());
     }
 
+    /** Returns the list of all runs that the worker executes. */
+    public String executedHref() {
+      return links.to("/runs", "queue", worker.taskQueue(), "worker", worker.workerId().toString());
+    }
+
     /** Returns the number of runs that the worker executes, such as "1 run". */
     public String held() {
-      int runs = worker.activeWorkflowCount();
-      return Show.number(runs) + (runs == 1 ? " run" : " runs");
+      return Show.runs(worker.activeWorkflowCount());
     }
   }
 
@@ -142,17 +157,7 @@ public final class WorkerPages implements PageGroup {
                 search.queue().isEmpty() ? null : search.queue(),
                 search.wanted(),
                 request.pageSpec());
-    String live =
-        request
-            .links()
-            .to(
-                "/live/workers",
-                "queue",
-                search.queue(),
-                "status",
-                search.status(),
-                "page",
-                request.query("page"));
+    String live = request.live("queue", "status", "page");
     return new ListModel(
         search, page.items(), Paging.of(request, page), request.links(), live, request.now());
   }
@@ -165,7 +170,13 @@ public final class WorkerPages implements PageGroup {
 
   /** Returns what is live: all but the events. */
   private static OneModel state(PageRequest request, WorkerView worker) {
-    return new OneModel(worker, List.of(), new Paging("", ""), request.links(), request.now());
+    return new OneModel(
+        worker,
+        executed(request, worker),
+        List.of(),
+        new Paging("", ""),
+        request.links(),
+        request.now());
   }
 
   private static OneModel model(PageRequest request, WorkerView worker) {
@@ -175,6 +186,17 @@ public final class WorkerPages implements PageGroup {
             .queries()
             .workerEvents(request.namespace(), worker.workerId(), request.pageSpec());
     return new OneModel(
-        worker, events.items(), Paging.of(request, events), request.links(), request.now());
+        worker,
+        executed(request, worker),
+        events.items(),
+        Paging.of(request, events),
+        request.links(),
+        request.now());
+  }
+
+  private static List<ExecutedRun> executed(PageRequest request, WorkerView worker) {
+    return worker.status() == WorkerStatus.OFFLINE
+        ? List.of()
+        : request.engine().queries().executedBy(worker);
   }
 }

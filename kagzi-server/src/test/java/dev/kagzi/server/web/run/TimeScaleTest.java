@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 import dev.kagzi.server.web.run.TimeScale.Span;
 import java.time.Instant;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.Test;
 
@@ -32,13 +33,31 @@ class TimeScaleTest {
   }
 
   @Test
-  void a_wait_of_a_day_leaves_most_of_the_width_to_work() {
+  void a_wait_of_a_day_leaves_room_to_each_step() {
     TimeScale scale = new TimeScale(span(0, 86_402), List.of(span(0, 1), span(86_401, 86_402)));
 
-    assertThat(scale.at(at(1))).isEqualTo(42.5, CLOSE);
-    assertThat(scale.at(at(86_401))).isEqualTo(57.5, CLOSE);
+    assertThat(scale.at(at(1))).isEqualTo(5, CLOSE);
+    assertThat(scale.at(at(86_401))).isEqualTo(95, CLOSE);
     assertThat(scale.at(at(86_402))).isEqualTo(100, CLOSE);
     assertThat(scale.shortened()).containsExactly(span(1, 86_401));
+  }
+
+  @Test
+  void many_steps_get_most_of_the_width() {
+    List<Span> steps =
+        IntStream.range(0, 50).mapToObj(i -> span(i / 50.0, (i + 1) / 50.0)).toList();
+    TimeScale scale = new TimeScale(span(0, 86_401), steps);
+
+    assertThat(scale.at(at(1))).isEqualTo(80, within(0.01));
+    assertThat(scale.at(at(0.5))).isEqualTo(40, within(0.01));
+    assertThat(scale.shortened()).containsExactly(span(1, 86_401));
+  }
+
+  @Test
+  void a_step_without_length_does_not_fill_the_picture() {
+    TimeScale scale = new TimeScale(span(0, 3.2), List.of(span(3.15, 3.15)));
+
+    assertThat(scale.at(at(3.15))).isBetween(94.0, 96.0);
   }
 
   @Test

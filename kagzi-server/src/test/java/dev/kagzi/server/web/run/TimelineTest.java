@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kagzi.engine.query.RunView;
 import dev.kagzi.engine.query.StepView;
+import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Origin;
 import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.RunId;
@@ -27,6 +28,7 @@ class TimelineTest {
   private final List<StepView> steps = new ArrayList<>();
   private RunStatus status = RunStatus.COMPLETED;
   private int epoch = 9;
+  private @Nullable Double wakeUp;
 
   private static Instant at(double seconds) {
     return START.plusMillis(Math.round(seconds * 1_000));
@@ -35,7 +37,21 @@ class TimelineTest {
   private RunView run(double end) {
     Instant finished = status.isFinal() ? at(end) : null;
     RunView.Setup setup =
-        new RunView.Setup(null, null, null, null, "", "", null, null, null, false, null, Map.of());
+        new RunView.Setup(
+            null,
+            null,
+            null,
+            null,
+            "",
+            "",
+            null,
+            null,
+            null,
+            false,
+            null,
+            Map.of(),
+            0,
+            RunView.Chain.NONE);
     return new RunView(
         "default",
         RUN,
@@ -51,6 +67,7 @@ class TimelineTest {
         START,
         at(1),
         finished,
+        wakeUp == null ? null : at(wakeUp),
         null,
         null,
         null,
@@ -121,6 +138,123 @@ class TimelineTest {
     assertThat(styles(timeline, 0)).containsExactly(Style.QUEUED, Style.COMPLETED);
   }
 
+  private void sleep(double from, @Nullable Double to, double due) {
+    StepStatus result = to == null ? StepStatus.RUNNING : StepStatus.COMPLETED;
+    add("rest", 1, 1, StepKind.SLEEP, result, new Times(from, from, to, due));
+  }
+
+  private static List<String> titles(Timeline timeline) {
+    return timeline.rows().getFirst().bars().stream().map(Timeline.Bar::title).toList();
+  }
+
+  @Test
+  void the_row_of_an_ended_run_shows_when_it_waited() {
+    done("reserve", 1, 1, 3);
+    sleep(3, 6.0, 6);
+    done("ship", 2, 6, 9);
+
+    assertThat(styles(timeline(9), 0))
+        .containsExactly(Style.QUEUED, Style.COMPLETED, Style.WAITING, Style.COMPLETED);
+  }
+
+  @Test
+  void a_run_that_sleeps_or_waits_for_a_signal_or_a_child_is_not_drawn_as_running() {
+    status = RunStatus.SLEEPING;
+    for (StepKind kind : List.of(StepKind.SLEEP, StepKind.SIGNAL, StepKind.CHILD_WORKFLOW)) {
+      steps.clear();
+      done("reserve", 1, 1, 3);
+      add("wait", 1, 1, kind, StepStatus.RUNNING, new Times(3, 3, null, null));
+
+      assertThat(styles(timeline(9), 0))
+          .as(kind.name())
+          .containsExactly(Style.QUEUED, Style.EXECUTED, Style.WAITING);
+    }
+  }
+
+  @Test
+  void a_run_that_waits_for_a_worker_again_is_not_drawn_as_running() {
+    status = RunStatus.PENDING;
+    done("reserve", 1, 1, 3);
+    add("ship", 1, 1, StepKind.FUNCTION, StepStatus.RUNNING, new Times(4, 4, null, null));
+
+    Timeline timeline = timeline(9);
+
+    assertThat(styles(timeline, 0)).containsExactly(Style.QUEUED, Style.EXECUTED, Style.QUEUED);
+    assertThat(titles(timeline))
+        .containsExactly(
+            "waits for a worker, 1.0 s",
+            "executed by a worker, 3.0 s",
+            "waits for a worker, 5.0 s");
+  }
+
+  @Test
+  void a_sleeper_whose_time_has_come_waits_for_a_worker() {
+    status = RunStatus.SLEEPING;
+    wakeUp = 6.0;
+    done("reserve", 1, 1, 3);
+    sleep(3, null, 6);
+
+    assertThat(styles(timeline(9), 0))
+        .containsExactly(Style.QUEUED, Style.EXECUTED, Style.WAITING, Style.QUEUED);
+  }
+
+  @Test
+  void a_sleeper_that_was_taken_late_waited_for_a_worker() {
+    done("reserve", 1, 1, 3);
+    sleep(3, 6.0, 6);
+    done("ship", 2, 8, 9);
+
+    assertThat(styles(timeline(9), 0))
+        .containsExactly(
+            Style.QUEUED, Style.COMPLETED, Style.WAITING, Style.QUEUED, Style.COMPLETED);
+  }
+
+  @Test
+  void a_run_that_waits_for_its_next_attempt_does_not_wait_for_a_worker() {
+    status = RunStatus.PENDING;
+    wakeUp = 20.0;
+    done("reserve", 1, 1, 3);
+
+    assertThat(styles(timeline(9), 0)).containsExactly(Style.QUEUED, Style.EXECUTED, Style.WAITING);
+  }
+
+  @Test
+  void a_run_that_is_executed_is_running_only_in_its_last_part() {
+    status = RunStatus.RUNNING;
+    epoch = 2;
+    done("reserve", 1, 1, 3);
+    sleep(3, 6.0, 6);
+    add("ship", 1, 2, StepKind.FUNCTION, StepStatus.RUNNING, new Times(6, 6, null, null));
+
+    assertThat(styles(timeline(9), 0))
+        .containsExactly(Style.QUEUED, Style.EXECUTED, Style.WAITING, Style.RUNNING);
+  }
+
+  @Test
+  void work_in_another_branch_is_no_wait_of_the_run() {
+    done("reserve", 1, 1, 9);
+    sleep(3, 6.0, 6);
+
+    assertThat(styles(timeline(9), 0)).containsExactly(Style.QUEUED, Style.COMPLETED);
+  }
+
+  @Test
+  void labels_of_the_axis_differ_even_if_the_run_is_long() {
+    for (double end : new double[] {0.004, 2, 61, 700, 40_000, 1_000_000}) {
+      List<String> labels = timeline(end).ticks().stream().map(Timeline.Tick::label).toList();
+
+      assertThat(labels).doesNotHaveDuplicates().hasSize(5).startsWith("0");
+    }
+    // A day without work is drawn shorter, so neighbouring labels are some seconds apart.
+    sleep(1, 86_401.0, 86_401);
+    done("ship", 2, 86_401, 86_403);
+    assertThat(timeline(86_403).ticks().stream().map(Timeline.Tick::label).toList())
+        .doesNotHaveDuplicates()
+        .last()
+        .asString()
+        .isEqualTo("+1 d 3 s");
+  }
+
   @Test
   void attempts_of_a_step_share_a_row_with_the_waits_between_them() {
     add("pay", 1, 1, StepKind.FUNCTION, StepStatus.FAILED, new Times(2, 1, 2.0, 3.0));
@@ -132,10 +266,10 @@ class TimelineTest {
     assertThat(styles(timeline, 1))
         .containsExactly(Style.FAILED, Style.RETRY_WAIT, Style.COMPLETED);
     Timeline.Bar wait = timeline.rows().get(1).bars().get(1);
-    assertThat(wait.x()).isEqualTo("56.67%");
+    assertThat(wait.x()).isEqualTo("40.00%");
     assertThat(wait.width())
         .as("until the attempt began, not until it was due")
-        .isEqualTo("15.00%");
+        .isEqualTo("40.00%");
   }
 
   @Test
@@ -179,6 +313,15 @@ class TimelineTest {
   }
 
   @Test
+  void the_first_claim_after_a_failover_of_the_database_is_no_hand_over() {
+    int first = Claim.epochBase(3) + 1;
+    done("reserve", first, 1, 2);
+    done("ship", first, 5, 6);
+
+    assertThat(timeline(6).marks()).isEmpty();
+  }
+
+  @Test
   void an_open_step_of_a_lost_claim_is_interrupted() {
     status = RunStatus.PENDING;
     add("ship", 1, 8, StepKind.FUNCTION, StepStatus.RUNNING, new Times(1, 1, null, null));
@@ -200,6 +343,19 @@ class TimelineTest {
 
     assertThat(sleep.style()).isEqualTo(Style.SLEEP);
     assertThat(sleep.title()).endsWith("2.0 s");
+  }
+
+  @Test
+  void a_callback_is_a_step_and_the_wait_for_its_answer_is_a_wait() {
+    status = RunStatus.SLEEPING;
+    add("pay", 1, 1, StepKind.CALLBACK, StepStatus.COMPLETED, new Times(1, 1, 1.0, null));
+    add("await:pay", 1, 1, StepKind.SIGNAL, StepStatus.RUNNING, new Times(2, 2, null, null));
+
+    Timeline timeline = timeline(4);
+
+    assertThat(names(timeline)).containsExactly("run", "pay", "await:pay");
+    assertThat(styles(timeline, 1)).containsExactly(Style.COMPLETED);
+    assertThat(styles(timeline, 2)).containsExactly(Style.RECEIVE);
   }
 
   @Test

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.util.List;
 
 /** Signals of the operating system. */
-enum Signal {
+enum UnixSignal {
   /** Kills the process; it cannot react. */
   KILL,
   /** Pauses the process; it cannot react. */

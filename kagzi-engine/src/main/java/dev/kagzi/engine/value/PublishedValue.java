@@ -1,0 +1,24 @@
+package dev.kagzi.engine.value;
+
+/**
+ * A value that the code of a run publishes under a name.
+ *
+ * @param scope the branch or step that publishes it, as in step keys; empty outside of them
+ * @param sequence which value of this name and scope it is, from 1, counted by the code; the same
+ *     in a replay
+ * @param order which value of this execution it is, in all scopes, from 1
+ */
+public record PublishedValue(String name, String scope, long sequence, int order, Payload payload) {
+  /** Published values show how far a run is; data belongs into results of steps. */
+  public static final int BYTES_MAX = 64 << 10;
+
+  /** The sum of a run's values. */
+  public static final int RUN_BYTES_MAX = 1 << 20;
+
+  /** Names of one run; a name counts once for each scope that publishes it. */
+  public static final int RUN_NAMES_MAX = 1_000;
+
+  public int bytes() {
+    return name.length() + scope.length() + payload.bytes();
+  }
+}

@@ -1,0 +1,46 @@
+package dev.kagzi.sdk;
+
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * A URL for an outside system, and the wait for its answer: {@link WorkflowContext#callback}.
+ *
+ * <pre>{@code
+ * Callback<Payment> payment = ctx.callback("payment", Payment.class);
+ * ctx.step("charge", () -> cards.charge(order, payment.url()));
+ * Optional<Payment> paid = payment.await(Duration.ofDays(3));
+ * }</pre>
+ *
+ * <p>{@code POST} of a JSON value to the URL completes the callback; {@code POST} to the URL
+ * followed by {@code /fail} fails it. Only the first answer counts. Later requests get the same
+ * response, also if they have another body.
+ *
+ * @param <T> the type of the value, which is never null
+ */
+public interface Callback<T> {
+  /**
+   * Returns the URL. It is the same in every replay and attempt of the run. Who knows it can answer
+   * the callback: hand it to the outside system only, and do not log it.
+   */
+  String url();
+
+  /**
+   * Returns the answer, or waits for it. While it waits alone, the run takes no thread and no slot
+   * of a worker. The wait is recorded as a step, {@code await:} and the name of the callback. Any
+   * number of calls, in any branches, return the same answer.
+   *
+   * @throws CallbackFailedException if the outside system failed the callback
+   */
+  T await();
+
+  /**
+   * Like {@link #await()}, with a timeout that is stored once, as for a sleep. The timeout ends the
+   * wait and not the callback: a later {@code await} can return the answer. If the answer has
+   * arrived when the timeout is decided, the answer wins.
+   *
+   * @param timeout zero returns an answer that has already arrived, or empty
+   * @return the value; empty if there was no answer in time
+   */
+  Optional<T> await(Duration timeout);
+}

@@ -1,0 +1,91 @@
+package dev.kagzi.sdk.internal.run;
+
+import dev.kagzi.protocol.v1.ErrorDetail;
+import dev.kagzi.protocol.v1.ReportItem;
+import dev.kagzi.protocol.v1.ReportResult;
+import dev.kagzi.sdk.ContextMisuseException;
+import dev.kagzi.sdk.ContextMisuseException.Misuse;
+import java.lang.invoke.MethodType;
+import java.lang.reflect.Type;
+import org.jspecify.annotations.Nullable;
+
+/** Ends a run and starts its successor. */
+final class ContinueAsNew {
+  private static final String CODE = "code";
+  private static final String OPEN_STEPS = "OPEN_STEPS";
+
+  private final RunContext context;
+  private final WorkflowThread workflowThread;
+
+  ContinueAsNew(RunContext context, WorkflowThread workflowThread) {
+    this.context = context;
+    this.workflowThread = workflowThread;
+  }
+
+  /**
+   * Always throws: {@code throw end(..)}.
+   *
+   * @param version null: that of this run
+   */
+  SuspendedError end(Type type, @Nullable Object input, @Nullable String version) {
+    context.checkUse();
+    checkScope();
+    checkUnconsumed();
+    checkType(type, input);
+    ReportItem.ContinueAsNew.Builder next =
+        ReportItem.ContinueAsNew.newBuilder()
+            .setInput(context.payloads().encodeInput(input, type))
+            .setOpenSteps(context.leavesOpenSteps());
+    if (version != null) {
+      next.setVersion(version);
+    }
+    ReportResult result =
+        workflowThread.reports().report(workflowThread.item().setContinueAsNew(next).build());
+    if (result.hasRefused()) {
+      throw refused(result.getRefused());
+    }
+    throw workflowThread.end(
+        result.hasAccepted() ? new StopReason.Continued() : new StopReason.StartOver());
+  }
+
+  // The main code waits while branches run, so only code of a branch can be here with open ones.
+  private void checkScope() {
+    String scope = context.scope();
+    if (!scope.isEmpty()) {
+      throw new ContextMisuseException(
+          Misuse.OPEN_WORK,
+          "run %s: cannot continue as new in %s (expected: in the main code, after all branches have ended)"
+              .formatted(context.runId(), scope.substring(0, scope.length() - 1)));
+    }
+  }
+
+  // A refusal is not recorded. If steps were recorded after it, a replay must be refused here
+  // again,
+  // although the children have ended meanwhile.
+  private void checkUnconsumed() {
+    String step = context.history().unconsumedOfMain();
+    if (step != null) {
+      throw new ContextMisuseException(
+          Misuse.OPEN_WORK,
+          "run %s: cannot continue as new before the recorded step %s (expected: after all of them; an earlier execution was refused here, or the code has changed)"
+              .formatted(context.runId(), step));
+    }
+  }
+
+  private static void checkType(Type type, @Nullable Object input) {
+    if (type instanceof Class<?> expected
+        && input != null
+        && !MethodType.methodType(expected).wrap().returnType().isInstance(input)) {
+      throw new IllegalArgumentException(
+          "input: a %s (expected: a %s, the input type of the workflow)"
+              .formatted(input.getClass().getName(), expected.getName()));
+    }
+  }
+
+  private RuntimeException refused(ErrorDetail why) {
+    if (why.getMetadataOrDefault(CODE, "").equals(OPEN_STEPS)) {
+      return new ContextMisuseException(Misuse.OPEN_WORK, why.getMessage());
+    }
+    throw workflowThread.end(new StopReason.Refused(why));
+  }
+}

@@ -1,0 +1,98 @@
+package dev.kagzi.sdk.internal.run;
+
+import dev.kagzi.protocol.v1.ReportItem;
+import dev.kagzi.protocol.v1.ReportItem.ValuesPublished.NewValue;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Values that a workflow thread has published and not yet sent; of each name the last one. They are
+ * sent behind the results that the code had when it published them: a stored value never depends on
+ * a result that a crash can change. Guarded by the lock of the execution state; {@link #isOld} and
+ * {@link #answered} may be called without it.
+ */
+final class PendingValues {
+  /** Values that no other report has taken along for this long get one of their own. */
+  private static final long WAIT_NANOS_MAX = TimeUnit.SECONDS.toNanos(2);
+
+  /** Published before the held result; empty if there is none. */
+  private final Map<Key, NewValue> beforeHeld = new LinkedHashMap<>();
+
+  private final Map<Key, NewValue> others = new LinkedHashMap<>();
+  private volatile long sinceNanos;
+  private volatile boolean empty = true;
+
+  /** Sent and not answered. While no server answers, further values wait here. */
+  private volatile boolean inFlight;
+
+  record Key(String scope, String name) {}
+
+  void add(NewValue value, long nowNanos) {
+    if (empty) {
+      sinceNanos = nowNanos;
+      empty = false;
+    }
+    Key key = new Key(value.getScope(), value.getName());
+    beforeHeld.remove(key);
+    others.put(key, value);
+  }
+
+  /** Takes over the values of a branch that has ended. */
+  void addAll(PendingValues branch, long nowNanos) {
+    branch.beforeHeld.values().forEach(value -> add(value, nowNanos));
+    branch.others.values().forEach(value -> add(value, nowNanos));
+    branch.clear();
+  }
+
+  /** A result is held: what was published before must be stored before it. */
+  void resultHeld() {
+    beforeHeld.putAll(others);
+    others.clear();
+  }
+
+  /** Drops all, because they are stored already. */
+  void clear() {
+    beforeHeld.clear();
+    others.clear();
+    empty = true;
+  }
+
+  boolean isEmpty() {
+    return empty;
+  }
+
+  boolean isOld(long nowNanos) {
+    return !empty && !inFlight && nowNanos - sinceNanos > WAIT_NANOS_MAX;
+  }
+
+  void answered() {
+    inFlight = false;
+  }
+
+  /** Returns what must be sent before the held result; null if nothing. */
+  ReportItem.@Nullable ValuesPublished takeBeforeHeld() {
+    return take(beforeHeld);
+  }
+
+  /** Returns the rest; null if there is none. Call it after {@link #takeBeforeHeld}. */
+  ReportItem.@Nullable ValuesPublished takeOthers() {
+    ReportItem.ValuesPublished taken = take(others);
+    empty = true;
+    return taken;
+  }
+
+  private ReportItem.@Nullable ValuesPublished take(Map<Key, NewValue> values) {
+    if (values.isEmpty()) {
+      return null;
+    }
+    Collection<NewValue> all = values.values();
+    ReportItem.ValuesPublished taken =
+        ReportItem.ValuesPublished.newBuilder().addAllValues(all).build();
+    values.clear();
+    inFlight = true;
+    return taken;
+  }
+}

@@ -1,0 +1,87 @@
+package dev.kagzi.sdk.internal.run;
+
+import dev.kagzi.protocol.v1.Payload;
+import dev.kagzi.protocol.v1.ReportItem.ValuesPublished.NewValue;
+import dev.kagzi.sdk.InvalidArgumentException;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Counts what the code of one execution publishes. The server recognizes a value of a replay by its
+ * number, and of two values of a name shows the one that was published later. Guarded by the lock
+ * of the execution state.
+ */
+final class PublishedCounts {
+  // The server has the same limits; here they fail where the code publishes too much.
+  private static final int VALUE_BYTES_MAX = 64 << 10;
+  private static final int RUN_BYTES_MAX = 1 << 20;
+  private static final int NAMES_MAX = 1_000;
+
+  private final Map<PendingValues.Key, Integer> counts = new HashMap<>();
+  private final Map<String, Integer> bytes = new HashMap<>();
+  private int order;
+
+  /** Returns the next value of this name and scope. */
+  NewValue next(String scope, String name, Payload value) {
+    PendingValues.Key key = new PendingValues.Key(scope, name);
+    NewValue.Builder next = next(key, value);
+    return next.setSequence(counts.merge(key, 1, Integer::sum)).build();
+  }
+
+  /**
+   * Returns the next value of a step's code. A replay does not execute it, so its values are not
+   * counted by calls: each is later than those of earlier claims.
+   */
+  NewValue nextInStep(String stepKey, int epoch, String name, Payload value) {
+    PendingValues.Key key = new PendingValues.Key(stepKey + "[step]/", name);
+    NewValue.Builder next = next(key, value);
+    counts.putIfAbsent(key, 1);
+    return next.setSequence(((long) epoch << Integer.SIZE) + next.getOrder()).build();
+  }
+
+  private NewValue.Builder next(PendingValues.Key key, Payload value) {
+    String name = key.name();
+    checkBytes(name, size(value));
+    if (!counts.containsKey(key) && counts.size() >= NAMES_MAX) {
+      throw tooMuch(
+          "published names: %d with %s (expected: at most %d in one run; a name counts once for each"
+                  .formatted(counts.size() + 1, name, NAMES_MAX)
+              + " branch that publishes it)");
+    }
+    bytes.put(name, value.getData().size());
+    return NewValue.newBuilder()
+        .setName(name)
+        .setScope(key.scope())
+        .setOrder(++order)
+        .setValue(value);
+  }
+
+  private void checkBytes(String name, int size) {
+    if (size > VALUE_BYTES_MAX) {
+      throw tooMuch(
+          "published value %s: %d bytes (expected: at most %d; a step's result may be larger)"
+              .formatted(name, size, VALUE_BYTES_MAX));
+    }
+    long all = size;
+    for (Map.Entry<String, Integer> each : bytes.entrySet()) {
+      all += each.getKey().equals(name) ? 0 : each.getValue();
+    }
+    if (all > RUN_BYTES_MAX) {
+      throw tooMuch(
+          "published values: %d bytes with %s (expected: at most %d in one run)"
+              .formatted(all, name, RUN_BYTES_MAX));
+    }
+  }
+
+  private static int size(Payload value) {
+    int size = value.getData().size();
+    for (Map.Entry<String, String> entry : value.getMetadataMap().entrySet()) {
+      size += entry.getKey().length() + entry.getValue().length();
+    }
+    return size;
+  }
+
+  private static InvalidArgumentException tooMuch(String message) {
+    return new InvalidArgumentException("TOO_MUCH_PUBLISHED", message);
+  }
+}

@@ -1,0 +1,105 @@
+package dev.kagzi.sdk.internal.run;
+
+import dev.kagzi.protocol.v1.RecordedStep;
+import dev.kagzi.protocol.v1.StepKind;
+import dev.kagzi.protocol.v1.Task;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The keys of the steps of one scope, and what is recorded under them: the main code, a branch, an
+ * undo or a clean-up. Only its workflow thread may use it.
+ */
+final class ScopeHistory {
+  private final String scope;
+  private final RunHost.Settings settings;
+  private final Task task;
+  private final History history;
+  private final WorkflowThread workflowThread;
+  private final ContextUse use;
+  private final ReplayCheck check;
+  private final StepKeys keys = new StepKeys();
+  private int keysGiven;
+
+  ScopeHistory(
+      String scope,
+      RunHost.Settings settings,
+      Task task,
+      History history,
+      WorkflowThread workflowThread,
+      ContextUse use) {
+    this.scope = scope;
+    this.settings = settings;
+    this.task = task;
+    this.history = history;
+    this.workflowThread = workflowThread;
+    this.use = use;
+    this.check = history.check(scope);
+  }
+
+  String nextKey(String name) {
+    keysGiven++;
+    return scope + keys.next(name);
+  }
+
+  /** How often {@link #nextKey} was called. */
+  int keysGiven() {
+    return keysGiven;
+  }
+
+  /** Returns the recorded step, or null. The kind is unspecified for a group of branches. */
+  @Nullable RecordedStep take(String key, StepKind kind) {
+    boolean isGroup = kind == StepKind.STEP_KIND_UNSPECIFIED;
+    if (workflowThread.isReplayOnly() && !isGroup && !history.hasResult(key)) {
+      throw new HistoryEndedError();
+    }
+    RecordedStep recorded = history.take(key);
+    // Only steps that this attempt of the run has recorded have an epoch.
+    if (recorded != null && recorded.getEpoch() > 0) {
+      workflowThread.reports().dropPublishedBeforeRecorded();
+    }
+    observe(key, kind, recorded);
+    Nondeterminism nondeterminism = settings.nondeterminism();
+    if (nondeterminism != null) {
+      ReplayCheck.Mismatch mismatch = check.ask(key, kind, recorded);
+      if (mismatch != null) {
+        nondeterminism.onMismatch(workflowThread, task, mismatch);
+      }
+    }
+    return isGroup ? recorded : recordedOrCancelled(key, kind, recorded);
+  }
+
+  private void observe(String key, StepKind kind, @Nullable RecordedStep recorded) {
+    ReplayObserver observer = settings.observer();
+    if (observer == null) {
+      return;
+    }
+    switch (observer.asked(key, kind, recorded)) {
+      case ReplayObserver.Verdict.Matches() -> {}
+      case ReplayObserver.Verdict.HistoryEnds() -> throw workflowThread.suspendIndefinitely();
+      case ReplayObserver.Verdict.Differs(String how) ->
+          throw HistoryMismatch.blocked(workflowThread, "REPLAY_DIFFERS", how, null);
+    }
+  }
+
+  /** A child that was started before the cancel has a handle, whose result throws then. */
+  private @Nullable RecordedStep recordedOrCancelled(
+      String key, StepKind kind, @Nullable RecordedStep recorded) {
+    workflowThread.asksFor(key);
+    if (recorded == null || !ReplayCheck.hasResult(recorded)) {
+      return workflowThread.mustCancel() ? Cancellation.see(workflowThread, key, kind) : recorded;
+    }
+    if (Cancellation.isSeen(recorded) && recorded.getChildRunId().isEmpty()) {
+      throw use.cancelled();
+    }
+    return recorded;
+  }
+
+  /** Drops recorded steps with this key prefix; their branch will not run again. */
+  void discard(String prefix) {
+    history.discard(prefix);
+    ReplayObserver observer = settings.observer();
+    if (observer != null) {
+      observer.discarded(prefix);
+    }
+  }
+}

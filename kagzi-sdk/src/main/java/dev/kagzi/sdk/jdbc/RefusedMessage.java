@@ -1,0 +1,15 @@
+package dev.kagzi.sdk.jdbc;
+
+import java.time.Instant;
+
+/**
+ * A row of the outbox that the server has refused. It stays, and the rows of its key that follow
+ * wait.
+ *
+ * @param id the row's id: {@link OutboxTable#retry}, {@link OutboxTable#discard}
+ * @param key the id of the start, or the run id
+ * @param runId the run that the row starts or signals
+ * @param reason why the server refused it
+ */
+public record RefusedMessage(
+    long id, String namespace, String key, String runId, Instant refusedAt, String reason) {}

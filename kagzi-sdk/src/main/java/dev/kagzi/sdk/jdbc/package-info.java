@@ -1,0 +1,12 @@
+/**
+ * The border between runs and the tables of an application, with interfaces of {@code java.sql}
+ * only.
+ *
+ * <p>A transactional step ({@link dev.kagzi.sdk.WorkflowContext#transaction}) stores its result in
+ * the application's database, in the transaction of its effects. {@link
+ * dev.kagzi.sdk.jdbc.StepTable} is the table of these results.
+ */
+@NullMarked
+package dev.kagzi.sdk.jdbc;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,41 @@
+package dev.kagzi.server.callback;
+
+import dev.kagzi.server.listen.ListenConfig;
+import java.net.URI;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The configuration of callbacks.
+ *
+ * @param isLocal without a public URL, URLs name this server's own port: for development
+ * @param port the port that serves callbacks and nothing else; {@link ListenConfig#NONE}: the HTTP
+ *     port serves them
+ * @param proxies whose forwarded addresses are believed
+ */
+public record CallbackConfig(CallbackKeys keys, boolean isLocal, int port, TrustedProxies proxies) {
+
+  /**
+   * Parses the values of {@code callback-keys}, {@code callback-port} and {@code trusted-proxies}.
+   */
+  public static CallbackConfig read(String keys, int port, String proxies) {
+    return new CallbackConfig(CallbackKeys.parse(keys), false, port, TrustedProxies.parse(proxies));
+  }
+
+  /**
+   * Returns a configuration that works without further options, for a server on this machine: a key
+   * made from the secret unless there is one, and URLs with the server's own port.
+   */
+  public CallbackConfig local(String secret) {
+    return new CallbackConfig(keys.isEmpty() ? CallbackKeys.of(secret) : keys, true, port, proxies);
+  }
+
+  /**
+   * Returns the URLs of a server that has opened its ports.
+   *
+   * @param publicUrl where outside systems reach the servers; null if it is not set
+   * @param ownUrl of the port that serves callbacks; null if there is none
+   */
+  public CallbackUrls urls(@Nullable URI publicUrl, @Nullable URI ownUrl) {
+    return new CallbackUrls(keys, publicUrl == null && isLocal ? ownUrl : publicUrl);
+  }
+}

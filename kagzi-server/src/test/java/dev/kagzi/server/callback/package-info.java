@@ -1,0 +1,4 @@
+@NullMarked
+package dev.kagzi.server.callback;
+
+import org.jspecify.annotations.NullMarked;

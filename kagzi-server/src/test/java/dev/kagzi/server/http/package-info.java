@@ -1,0 +1,4 @@
+@NullMarked
+package dev.kagzi.server.http;
+
+import org.jspecify.annotations.NullMarked;

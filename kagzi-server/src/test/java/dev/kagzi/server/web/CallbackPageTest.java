@@ -1,0 +1,129 @@
+package dev.kagzi.server.web;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kagzi.postgres.SharedPostgres;
+import dev.kagzi.protocol.v1.AnswerCallbackRequest;
+import dev.kagzi.protocol.v1.CallbackFailure;
+import dev.kagzi.protocol.v1.PollTasksRequest;
+import dev.kagzi.protocol.v1.RegisterRequest;
+import dev.kagzi.protocol.v1.ReportItem;
+import dev.kagzi.protocol.v1.ReportItem.CallbackStarted;
+import dev.kagzi.protocol.v1.ReportRequest;
+import dev.kagzi.protocol.v1.Task;
+import dev.kagzi.protocol.v1.TypeVersion;
+import dev.kagzi.server.TestServer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** What the pages of a run show of callbacks that its code does not await. */
+@SuppressWarnings("NullAway.Init")
+class CallbackPageTest {
+  private static final String QUEUE = "callbacks";
+  private static final String TYPE = "order";
+
+  private static TestServer server;
+  private static TestBrowser browser;
+
+  @BeforeAll
+  static void start() {
+    server =
+        TestServer.start(
+            SharedPostgres.createDatabase(), config -> config.localCallbacks("a key of the test"));
+    browser = new TestBrowser(server);
+  }
+
+  @AfterAll
+  static void stop() {
+    server.close();
+  }
+
+  private static String runWithCallbacks(String... steps) {
+    String run = server.startRun(QUEUE, TYPE);
+    TypeVersion served = TypeVersion.newBuilder().setWorkflowType(TYPE).build();
+    String worker =
+        server
+            .workers()
+            .register(
+                RegisterRequest.newBuilder()
+                    .setTaskQueue(QUEUE)
+                    .addWorkflowTypes(TYPE)
+                    .addServed(served)
+                    .build())
+            .getWorkerId();
+    Task task =
+        server
+            .workers()
+            .pollTasks(
+                PollTasksRequest.newBuilder()
+                    .setWorkerId(worker)
+                    .setTaskQueue(QUEUE)
+                    .addTypes(served)
+                    .setMaxTasks(1)
+                    .build())
+            .getTasks(0);
+    ReportRequest.Builder report = ReportRequest.newBuilder().setWorkerId(worker);
+    for (String step : steps) {
+      report.addItems(
+          ReportItem.newBuilder()
+              .setRunId(task.getRunId())
+              .setEpoch(task.getEpoch())
+              .setCallback(CallbackStarted.newBuilder().setStepKey(step)));
+    }
+    assertThat(server.workers().report(report.build()).getResultsList())
+        .allMatch(result -> result.hasAlreadyRecorded());
+    return run;
+  }
+
+  private static AnswerCallbackRequest.Builder answer(String run, String step) {
+    return AnswerCallbackRequest.newBuilder().setRunId(run).setStepKey(step);
+  }
+
+  @Test
+  void a_callback_shows_its_answer_although_no_step_awaits_it() throws Exception {
+    String run = runWithCallbacks("payment", "parcel", "review", "survey");
+    assertThat(browser.load("/runs/" + run).body())
+        .contains(">not answered<")
+        .doesNotContainPattern("answered\\s+<time");
+
+    server
+        .workflows()
+        .answerCallback(
+            answer(run, "payment").setPayload(TestServer.payload("{\"paid\":42}")).build());
+    server
+        .workflows()
+        .answerCallback(
+            answer(run, "parcel")
+                .setFailure(CallbackFailure.newBuilder().setMessage("<lost>").setType("Mail"))
+                .build());
+    server
+        .workflows()
+        .answerCallback(
+            answer(run, "review")
+                .setPayload(TestServer.payload("\"" + "x".repeat(20_000) + "\""))
+                .build());
+
+    String page = browser.load("/runs/" + run).body();
+    assertThat(page)
+        .containsPattern("<p>answered\\s+<time")
+        .containsPattern("<p>answered as failed\\s+<time")
+        .contains("{&#34;paid&#34;:42}", "Mail: &lt;lost", ">not answered<")
+        .contains("Show the whole Answer")
+        .doesNotContain("xxxxxxxxxx");
+    assertThat(step(run, "review")).contains("xxxxxxxxxx");
+    assertThat(step(run, "parcel")).contains("Mail: &lt;lost");
+    assertThat(step(run, "survey")).contains("not yet");
+    assertThat(browser.load(payload(run, "payment")).body()).isEqualTo("{\"paid\":42}");
+    assertThat(browser.load(payload(run, "parcel")).statusCode()).isEqualTo(404);
+    assertThat(browser.load(payload(run, "survey")).statusCode()).isEqualTo(404);
+  }
+
+  private static String step(String run, String key) throws Exception {
+    return browser.load("/runs/" + run + "/step?attempt=1&key=" + key).body();
+  }
+
+  private static String payload(String run, String key) {
+    return "/runs/" + run + "/payload?of=answer&attempt=1&key=" + key;
+  }
+}
