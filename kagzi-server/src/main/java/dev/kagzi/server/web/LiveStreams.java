@@ -48,6 +48,7 @@ final class LiveStreams implements AutoCloseable {
     private final Condition changed = lock.newCondition();
     private int viewers;
     private @Nullable Event last;
+    private long renders;
 
     Topic(String url, Supplier<String> fragment) {
       this.url = url;
@@ -60,7 +61,9 @@ final class LiveStreams implements AutoCloseable {
   }
 
   /**
-   * Sends the fragment until the receiver is gone, the session has ended, or this is closed.
+   * Sends the fragment until the receiver is gone, the session has ended, or this is closed. The
+   * first one is rendered after the call: an earlier one may be older than the page that the
+   * browser has just loaded.
    *
    * @return false if there are too many streams
    */
@@ -72,8 +75,9 @@ final class LiveStreams implements AutoCloseable {
     }
     try {
       Event sent = null;
+      long rendersBefore = renders(topic);
       while (isOpen.getAsBoolean() && isOpen(topic)) {
-        Event next = awaitOther(topic, sent);
+        Event next = awaitOther(topic, sent, rendersBefore);
         if (next == null) {
           receiver.keepAlive();
         } else {
@@ -126,13 +130,22 @@ final class LiveStreams implements AutoCloseable {
     }
   }
 
-  private @Nullable Event awaitOther(Topic topic, @Nullable Event sent)
+  private long renders(Topic topic) {
+    lock.lock();
+    try {
+      return topic.renders;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private @Nullable Event awaitOther(Topic topic, @Nullable Event sent, long rendersBefore)
       throws InterruptedException {
     lock.lock();
     try {
       long left = KEEP_ALIVE.toNanos();
       while (topic.isFollowed() && left > 0) {
-        if (topic.last != null && !topic.last.equals(sent)) {
+        if (topic.last != null && topic.renders > rendersBefore && !topic.last.equals(sent)) {
           return topic.last;
         }
         left = topic.changed.awaitNanos(left);
@@ -168,6 +181,7 @@ final class LiveStreams implements AutoCloseable {
     lock.lock();
     try {
       topic.last = event;
+      topic.renders++;
       topic.changed.signalAll();
       long left = INTERVAL.toNanos();
       while (topic.isFollowed() && left > 0) {
