@@ -216,7 +216,7 @@ class AttackerPageTest extends BrowserTest {
         WorkflowType.of(MARKUP, String.class, String.class).queue(MARKUP).version("v" + MARKUP);
     kagzi.schedule(MARKUP).workflow(hostile).cron("@yearly").input(MARKUP).createOrUpdate();
     RunHandle<String> run = kagzi.workflow(hostile).id(MARKUP).header("h", MARKUP).start(MARKUP);
-    run.signal(Signal.of(MARKUP, String.class), MARKUP, MARKUP);
+    run.signal(Signal.of(MARKUP.replace("/", ""), String.class), MARKUP, MARKUP);
     List<String> dialogs = new CopyOnWriteArrayList<>();
     Page page = window(Look.LIGHT_WIDE, true);
     page.onDialog(

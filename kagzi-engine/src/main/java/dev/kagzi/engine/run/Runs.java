@@ -242,7 +242,7 @@ public final class Runs {
   }
 
   private void checkSignal(SignalRequest signal) {
-    limits.checkName("name", signal.name());
+    limits.checkSignalName("name", signal.name());
     if (CallbackAnswer.isSignalName(signal.name())) {
       throw Refusal.invalid(
           "name", signal.name(), "another beginning than callback:, which is for callbacks");

@@ -73,6 +73,14 @@ public record Limits(
     }
   }
 
+  /** A receive is a step with the name of its signal, so the same characters are rejected. */
+  public void checkSignalName(String field, String value) {
+    checkName(field, value);
+    if (value.indexOf('#') >= 0 || value.indexOf('/') >= 0 || value.indexOf('@') >= 0) {
+      throw Refusal.invalid(field, value, "none of the characters # / @");
+    }
+  }
+
   public void checkStepKey(String field, String value) {
     checkName(field, value, stepKeyLengthMax);
   }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
@@ -21,6 +22,16 @@ class LimitsTest {
     assertRefused(() -> LIMITS.checkName("namespace", ""), "namespace", "1 to 200");
     assertRefused(
         () -> LIMITS.checkName("namespace", "a".repeat(201)), "201 characters", "at most 200");
+  }
+
+  /** A receive is a step with the name of its signal, and these characters separate step keys. */
+  @Test
+  void a_signal_that_no_code_could_receive_is_refused() {
+    LIMITS.checkSignalName("name", "approval");
+    for (String name : List.of("a#2", "a/b", "ann@shop")) {
+      assertRefused(
+          () -> LIMITS.checkSignalName("name", name), name, "none of the characters # / @");
+    }
   }
 
   @Test

@@ -32,6 +32,7 @@ public final class NameRules {
   /** Answers of callbacks have names that begin like this. */
   public static String checkSignal(String name) {
     check("signal", name);
+    checkSeparators("signal", name);
     if (name.startsWith(RunCallback.SIGNAL)) {
       throw invalid(
           "signal: \"%s\" (expected: not to begin with %s, which is for callbacks)"
@@ -40,17 +41,21 @@ public final class NameRules {
     return name;
   }
 
-  /** The rejected characters separate the parts of step keys and step ids. */
+  /** The rejected characters separate the parts of step keys; a receive is a step, too. */
   static String checkStep(String name) {
     check("step name", name);
+    checkSeparators("step name", name);
+    return name;
+  }
+
+  private static void checkSeparators(String what, String name) {
     for (int i = 0; i < name.length(); i++) {
       char c = name.charAt(i);
       if (c == '#' || c == '/' || c == '@') {
         throw invalid(
-            "step name: \"%s\" contains '%c' (expected: none of # / @)".formatted(name, c));
+            "%s: \"%s\" contains '%c' (expected: none of # / @)".formatted(what, name, c));
       }
     }
-    return name;
   }
 
   /** Branch names stand in brackets in step keys, so they must not contain brackets. */
