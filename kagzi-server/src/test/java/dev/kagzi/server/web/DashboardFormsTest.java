@@ -133,6 +133,7 @@ class DashboardFormsTest {
                     .setWorkflowType("order")
                     .setVersion("v7")
                     .setRetryPolicy(RetryPolicy.newBuilder().setMaximumAttempts(4))
+                    .putHeaders("tenant", "acme")
                     .setInput(
                         Payload.newBuilder()
                             .setData(ByteString.copyFrom(bytes))
@@ -148,6 +149,7 @@ class DashboardFormsTest {
     assertThat(similar.getInput().getData().toByteArray()).isEqualTo(bytes);
     assertThat(similar.getInput().getMetadataMap()).containsEntry("kagzi-key-id", "k1");
     assertThat(similar.getRetryPolicy().getMaximumAttempts()).isEqualTo(4);
+    assertThat(similar.getHeadersMap()).containsEntry("tenant", "acme");
   }
 
   private static HttpResponse<String> createSchedule(String... changes) throws Exception {

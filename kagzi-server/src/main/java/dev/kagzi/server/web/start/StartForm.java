@@ -104,7 +104,7 @@ public record StartForm(
 
   /**
    * Returns the start that the form describes. What the form does not show is taken from the
-   * similar run.
+   * similar run, except its deadline, which may have passed.
    *
    * @param like the similar run; null for none
    * @throws Refusal if a field cannot be read
@@ -121,7 +121,7 @@ public record StartForm(
             setup == null ? "" : setup.onFailureTaskQueue(),
             choice(),
             null,
-            Map.of());
+            setup == null ? Map.of() : setup.headers());
     return new StartRequest(
         namespace,
         externalId,
