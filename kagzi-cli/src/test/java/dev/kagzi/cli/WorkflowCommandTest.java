@@ -280,7 +280,7 @@ class WorkflowCommandTest extends ServedCommandTest {
       await().atMost(SOON).until(() -> run.status() == RunStatus.SLEEPING);
       assertThat(workflow("why", run.runId())).isZero();
       assertThat(out.toString().replaceAll("\\s+", " "))
-          .contains("waits for the answer of callback payment");
+          .contains("has waited for the answer of callback payment");
 
       assertThat(workflow("callback", run.runId(), "payment", "--input", "12")).isZero();
       assertThat(out.toString()).isEqualToIgnoringNewLines("completed");

@@ -114,7 +114,7 @@ class WorkflowWhyTest extends ServedCommandTest {
           stuck(
               kagzi.workflow(type("busy").queue("full")).start("b"),
               "SLOTS_TAKEN",
-              "The only slot of the 1 worker"));
+              "The only slot of the worker"));
       runs.put("runs", stuck(running, "RUNNING_STEP", "Step long, attempt 1 of 3, runs on worker"));
       runs.put(
           "sleeps",

@@ -34,7 +34,7 @@ final class DispatchCauses {
     this.run = facts.run();
     this.queue = queue;
     this.rules = rules;
-    this.text = new WaitText(facts.now());
+    this.text = new WaitText(facts.now(), facts.run().namespace());
   }
 
   List<WaitCause> all() {
@@ -138,15 +138,14 @@ final class DispatchCauses {
         Code.NO_WORKER_FOR_VERSION,
         run.availableAt(),
         ("No worker online on queue %s serves version '%s' of %s; served there: %s. Start a worker"
-                + " with that version, or cancel the run and start it again with `kagzi workflow"
-                + " retry %s --workflow-version %s`.")
+                + " with that version, or cancel the run and start it again with %s.")
             .formatted(
                 run.taskQueue(),
                 run.version(),
                 run.type(),
                 WaitText.versions(served),
-                run.runId(),
-                suggested(served)),
+                text.command(
+                    "workflow retry " + run.runId() + " --workflow-version " + suggested(served))),
         online.stream().filter(this::isOfType).toList());
   }
 
@@ -214,7 +213,7 @@ final class DispatchCauses {
                 + " start more workers or raise maxConcurrent if this is usual.")
             .formatted(
                 slots == 1 ? "The only slot" : "All " + slots + " slots",
-                CountText.of(workers.size(), "worker"),
+                workers.size() == 1 ? "worker" : workers.size() + " workers",
                 workers.size() == 1 ? "s" : "",
                 wanted(),
                 run.taskQueue(),

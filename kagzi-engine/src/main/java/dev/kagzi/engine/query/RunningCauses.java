@@ -19,6 +19,9 @@ import org.jspecify.annotations.Nullable;
 
 /** What a run does that a worker holds, and whether that worker is alive. */
 final class RunningCauses {
+  /** A step that runs longer than this may hang. */
+  private static final Duration LONG = Duration.ofMinutes(1);
+
   private final WaitFacts facts;
   private final WaitFacts.Run run;
   private final QueryRules rules;
@@ -28,7 +31,7 @@ final class RunningCauses {
     this.facts = facts;
     this.run = facts.run();
     this.rules = rules;
-    this.text = new WaitText(facts.now());
+    this.text = new WaitText(facts.now(), facts.run().namespace());
   }
 
   List<WaitCause> all() {
@@ -122,7 +125,7 @@ final class RunningCauses {
   private WaitCause step(WaitFacts.Step step) {
     return new WaitCause(
         Code.RUNNING_STEP,
-        "Step %s, attempt %s, runs on %s %s%s%s.%s"
+        "Step %s, attempt %s, runs on %s %s%s%s.%s%s"
             .formatted(
                 step.ref().stepKey(),
                 attempt(step),
@@ -130,9 +133,27 @@ final class RunningCauses {
                 text.since(step.beganAt()),
                 progress(step.progress()),
                 timeout(step.timeoutAt()),
-                before(step.before())),
+                before(step.before()),
+                hanging(step)),
         stepRefs(step),
         step.beganAt());
+  }
+
+  /** What to do about a step that has run for long and whose progress is not shown. */
+  private String hanging(WaitFacts.Step step) {
+    boolean isLong = Duration.between(step.beganAt(), facts.now()).compareTo(LONG) > 0;
+    return isLong && step.progress() == null
+        ? " If it hangs, %s shows where.".formatted(threadDump())
+        : "";
+  }
+
+  /** Code runs on virtual threads, which {@code jstack} does not show. */
+  private String threadDump() {
+    WorkerView holder = facts.holder();
+    return "`jcmd %s Thread.dump_to_file FILE`%s"
+        .formatted(
+            holder == null || holder.hostname().isEmpty() ? "PID" : holder.pid(),
+            holder == null || holder.hostname().isEmpty() ? "" : " on " + holder.hostname());
   }
 
   /** Each attempt of the run has the whole number of attempts again. */
@@ -234,8 +255,8 @@ final class RunningCauses {
         Code.RUNNING_CODE,
         run.handedOutAt(),
         ("The run is on %s %s, in code between steps or in a step that began a moment ago. %s. If"
-                + " that lasts, take a thread dump of the worker.")
-            .formatted(worker(), text.since(run.handedOutAt()), recorded),
+                + " that lasts, %s shows where.")
+            .formatted(worker(), text.since(run.handedOutAt()), recorded, threadDump()),
         refs());
   }
 

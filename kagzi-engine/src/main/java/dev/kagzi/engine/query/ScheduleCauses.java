@@ -19,14 +19,14 @@ final class ScheduleCauses {
     this.facts = facts;
     this.run = facts.run();
     this.template = template;
-    this.text = new WaitText(facts.now());
+    this.text = new WaitText(facts.now(), facts.run().namespace());
     this.self = Ref.schedule(run.runId());
   }
 
   List<WaitCause> all() {
     List<WaitCause> causes = new ArrayList<>();
     if (!run.isNamespaceEnabled()) {
-      causes.add(WaitCauses.disabled(run.namespace()));
+      causes.add(WaitCauses.disabled(run.namespace(), ""));
     }
     if (run.status() == RunStatus.PAUSED) {
       causes.add(paused());
@@ -56,8 +56,8 @@ final class ScheduleCauses {
     return WaitCause.of(
         Code.SCHEDULE_PAUSED,
         null,
-        "Schedule %s is paused. `kagzi schedule resume %<s` lets it fire again."
-            .formatted(template.name()),
+        "Schedule %s is paused. %s lets it fire again."
+            .formatted(template.name(), text.command("schedule resume " + template.name())),
         self);
   }
 
@@ -83,8 +83,10 @@ final class ScheduleCauses {
                     template.overlapPolicy(),
                     facts.scheduleRuns().isEmpty()
                         ? ""
-                        : " `kagzi workflow why %s` explains that run."
-                            .formatted(facts.scheduleRuns().getFirst().runId())),
+                        : " %s explains that run."
+                            .formatted(
+                                text.command(
+                                    "workflow why " + facts.scheduleRuns().getFirst().runId()))),
             refs,
             slot));
   }

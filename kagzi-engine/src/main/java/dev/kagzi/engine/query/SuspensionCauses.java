@@ -29,7 +29,7 @@ final class SuspensionCauses {
     this.facts = facts;
     this.rules = rules;
     this.run = facts.run();
-    this.text = new WaitText(facts.now());
+    this.text = new WaitText(facts.now(), facts.run().namespace());
     this.sleeps = waiting().filter(step -> step.kind() == StepKind.SLEEP && isOpen(step)).toList();
     this.retried = waiting().filter(step -> step.status() == StepStatus.FAILED).toList();
     this.children = awaited(StepKind.CHILD_WORKFLOW);
@@ -120,13 +120,18 @@ final class SuspensionCauses {
     if (child != null) {
       WaitCause cause = WaitCauses.explain(child, rules).causes().getFirst();
       RunId id = child.run().runId();
-      return " Why %s does not end: %s `kagzi workflow why %s` has all causes."
-          .formatted(children.size() == 1 ? "it" : "child run " + id, cause.text(), id);
+      return " Why %s does not end: %s %s has all causes."
+          .formatted(
+              children.size() == 1 ? "it" : "child run " + id,
+              cause.text(),
+              text.command("workflow why " + id));
     }
     return refs.isEmpty()
         ? ""
-        : " `kagzi workflow why %s` explains %s."
-            .formatted(refs.getFirst().id(), refs.size() == 1 ? "that run" : "the first of them");
+        : " %s explains %s."
+            .formatted(
+                text.command("workflow why " + refs.getFirst().id()),
+                refs.size() == 1 ? "that run" : "the first of them");
   }
 
   private String named(WaitFacts.Step step) {
@@ -152,16 +157,15 @@ final class SuspensionCauses {
     return WaitCause.of(
         Code.SIGNAL,
         due == null ? step.beganAt() : due,
-        ("Step %s waits for signal %s %s.%s%s `kagzi workflow signal %s %s --input JSON` sends"
-                + " one.")
+        "Step %s has waited for signal %s %s.%s%s %s sends one."
             .formatted(
                 step.ref().stepKey(),
                 step.name(),
                 text.since(step.beganAt()),
                 until,
                 buffered,
-                run.runId(),
-                step.name()),
+                text.command(
+                    "workflow signal " + run.runId() + " " + step.name() + " --input JSON")),
         Ref.step(step.ref()));
   }
 
@@ -170,15 +174,15 @@ final class SuspensionCauses {
     return WaitCause.of(
         Code.CALLBACK,
         step.dueAt() == null ? step.beganAt() : step.dueAt(),
-        ("Step %s waits for the answer of callback %s %s.%s The system that was given its URL has"
-                + " not answered; `kagzi workflow callback %s %s --input JSON` answers in its place.")
+        ("Step %s has waited for the answer of callback %s %s.%s The system that was given its URL"
+                + " has not answered; %s answers in its place.")
             .formatted(
                 step.ref().stepKey(),
                 callback,
                 text.since(step.beganAt()),
                 until,
-                run.runId(),
-                callback),
+                text.command(
+                    "workflow callback " + run.runId() + " " + callback + " --input JSON")),
         Ref.step(step.ref()));
   }
 

@@ -7,6 +7,8 @@ import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.StepKind;
+import dev.kagzi.engine.value.StepStatus;
 import dev.kagzi.engine.value.WorkerId;
 import java.time.Duration;
 import java.time.Instant;
@@ -22,6 +24,9 @@ final class WaitCauses {
   /** A message is delivered at once. A chore redelivers one that is older than this. */
   private static final Duration MESSAGE_LATE = Duration.ofSeconds(2);
 
+  /** What differs is described at the end of the message, after values that may be long. */
+  private static final int DIFFERENCE_CHARS_MAX = 1_000;
+
   private final WaitFacts facts;
   private final WaitFacts.Run run;
   private final QueryRules rules;
@@ -32,7 +37,7 @@ final class WaitCauses {
     this.facts = facts;
     this.run = facts.run();
     this.rules = rules;
-    this.text = new WaitText(facts.now());
+    this.text = new WaitText(facts.now(), facts.run().namespace());
   }
 
   static Explanation explain(WaitFacts facts, QueryRules rules) {
@@ -75,10 +80,12 @@ final class WaitCauses {
     String next =
         switch (run.status()) {
           case FAILED, TIMED_OUT ->
-              (" `kagzi workflow resume %s` continues it where it stopped, `kagzi workflow retry"
-                      + " %<s` starts it again.")
-                  .formatted(run.runId());
-          case CANCELLED -> " `kagzi workflow retry " + run.runId() + "` starts it again.";
+              " %s continues it where it stopped, %s starts it again."
+                  .formatted(
+                      text.command("workflow resume " + run.runId()),
+                      text.command("workflow retry " + run.runId()));
+          case CANCELLED ->
+              " " + text.command("workflow retry " + run.runId()) + " starts it again.";
           default -> "";
         };
     return WaitCause.of(
@@ -107,9 +114,11 @@ final class WaitCauses {
               Code.CANCEL_REQUESTED,
               until,
               ("A cancel was requested at %s. The code of the run cleans up; the run ends as"
-                      + " CANCELLED when it has, and at %s at the latest. `kagzi workflow terminate"
-                      + " %s` ends it now.")
-                  .formatted(text.at(at), text.at(until), run.runId())));
+                      + " CANCELLED when it has, and at %s at the latest. %s ends it now.")
+                  .formatted(
+                      text.at(at),
+                      text.at(until),
+                      text.command("workflow terminate " + run.runId()))));
     }
   }
 
@@ -144,10 +153,16 @@ final class WaitCauses {
     }
   }
 
-  /** A run whose lease has ended also waits for a worker that takes it over. */
+  /**
+   * A run whose lease has ended also waits for a worker that takes it over. Otherwise earlier
+   * crashes come first: the worker that executes the run now may be about to crash, too.
+   */
   private void addRunning() {
     if (facts.isDue()) {
       addDisabledNamespace();
+    }
+    if (!facts.isDue() && run.crashes() > 0) {
+      causes.add(crashedBefore());
     }
     causes.addAll(new RunningCauses(facts, rules).all());
     if (facts.isDue() && facts.isHandedOut()) {
@@ -213,23 +228,32 @@ final class WaitCauses {
 
   private void addDisabledNamespace() {
     if (!run.isNamespaceEnabled()) {
-      causes.add(disabled(run.namespace()));
+      Instant due = run.availableAt();
+      String overdue =
+          due != null && facts.isDue()
+              ? " This run has been due %s.".formatted(text.since(due))
+              : "";
+      causes.add(disabled(run.namespace(), overdue));
     }
   }
 
-  static WaitCause disabled(String namespace) {
+  /**
+   * @param more a further sentence that begins with a space; empty if there is none
+   */
+  static WaitCause disabled(String namespace, String more) {
     return WaitCause.of(
         Code.NAMESPACE_DISABLED,
         null,
         ("Namespace %s is disabled, so none of its runs is handed to a worker. `kagzi namespace"
-                + " enable %<s` enables it.")
-            .formatted(namespace),
+                + " enable %<s` enables it.%s")
+            .formatted(namespace, more),
         Ref.namespace(namespace));
   }
 
   private WaitCause blocked() {
     Instant due = run.availableAt();
-    String why = run.blockedBy() == null ? "" : WaitText.error(run.blockedBy());
+    String why =
+        run.blockedBy() == null ? "" : WaitText.error(run.blockedBy(), DIFFERENCE_CHARS_MAX);
     return WaitCause.of(
         Code.BLOCKED,
         due,
@@ -278,31 +302,55 @@ final class WaitCauses {
     return WaitCause.of(
         Code.CRASH_BACKOFF,
         due,
-        ("%s in a row crashed or went silent with the run before it recorded a step. It is handed"
-                + " out again at %s, and fails if more than %d do so. Read the log of %s:"
+        ("%s in a row crashed or went silent with the run before it recorded a further step%s. It"
+                + " is handed out again at %s, and fails if more than %d do so. Read the log of %s:"
                 + " memory, or code that ends the process.")
             .formatted(
-                CountText.of(run.crashes(), "worker"), text.at(due), rules.crashesMax(), lost()),
-        lostRefs());
-  }
-
-  /** The claim of a RUNNING run whose lease has ended is not counted yet. */
-  private WaitCause crashedBefore() {
-    int lost = run.crashes() + (run.status() == RunStatus.RUNNING ? 1 : 0);
-    return WaitCause.of(
-        Code.CRASHED_BEFORE,
-        run.availableAt(),
-        ("The last %s lost (crashed or went silent) before it recorded a step; after more than %d"
-                + " in a row it fails. Read the log of %s before you start another one: memory, or"
-                + " code that ends the process.")
-            .formatted(
-                lost == 1 ? "worker that ran it was" : lost + " workers that ran it were",
+                CountText.of(run.crashes(), "worker"),
+                interrupted(),
+                text.at(due),
                 rules.crashesMax(),
                 lost()),
         lostRefs());
   }
 
-  /** The worker that lost the run last, as far as it is known. */
+  /** The claim of a RUNNING run whose lease has ended is not counted yet. */
+  private WaitCause crashedBefore() {
+    int lost = run.crashes() + (run.status() == RunStatus.RUNNING && facts.isDue() ? 1 : 0);
+    return WaitCause.of(
+        Code.CRASHED_BEFORE,
+        run.availableAt(),
+        ("The last %s lost (crashed or went silent) before it recorded a further step%s; after more"
+                + " than %d in a row it fails. Read the log of %s before you start another one:"
+                + " memory, or code that ends the process.")
+            .formatted(
+                lost == 1 ? "worker that ran it was" : lost + " workers that ran it were",
+                interrupted(),
+                rules.crashesMax(),
+                lost()),
+        lostRefs());
+  }
+
+  /** The steps that earlier claims began and did not end. */
+  private String interrupted() {
+    List<String> names =
+        facts.steps().stream()
+            .filter(step -> step.kind() == StepKind.FUNCTION)
+            .filter(step -> step.status() == StepStatus.RUNNING)
+            .filter(step -> !isExecuted(step))
+            .map(step -> step.ref().stepKey())
+            .toList();
+    return names.isEmpty()
+        ? ""
+        : "; interrupted: step%s %s".formatted(names.size() == 1 ? "" : "s", WaitText.list(names));
+  }
+
+  /** Whether the claim that is alive executes the step. */
+  private boolean isExecuted(WaitFacts.Step step) {
+    return run.status() == RunStatus.RUNNING && !facts.isDue() && step.ref().epoch() == run.epoch();
+  }
+
+  /** The worker that lost the run last; while another one has it, it is not known any more. */
   private String lost() {
     WorkerId last = lastHolder();
     return last == null ? "the workers" : WaitText.worker(last, facts.holder());
@@ -315,7 +363,10 @@ final class WaitCauses {
   }
 
   private @Nullable WorkerId lastHolder() {
-    return run.status() == RunStatus.RUNNING ? run.lockedBy() : run.takenFrom();
+    if (run.status() != RunStatus.RUNNING) {
+      return run.takenFrom();
+    }
+    return facts.isDue() ? run.lockedBy() : null;
   }
 
   private WaitCause delayed(Instant due) {

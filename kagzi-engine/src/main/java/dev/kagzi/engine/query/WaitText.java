@@ -10,12 +10,26 @@ import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Writes times, errors and lists for people. */
-record WaitText(Instant now) {
+/**
+ * Writes times, errors, lists and commands for people.
+ *
+ * @param namespace of the explained run
+ */
+record WaitText(Instant now, String namespace) {
   /** How many items of a list a sentence names. */
   static final int NAMED_MAX = 10;
 
   private static final int ERROR_CHARS_MAX = 300;
+
+  /** The namespace that the command line uses if none is given. */
+  private static final String DEFAULT_NAMESPACE = "default";
+
+  /** A command that can be copied: it names the namespace if that is not the default one. */
+  String command(String command) {
+    return namespace.equals(DEFAULT_NAMESPACE)
+        ? "`kagzi " + command + "`"
+        : "`kagzi " + command + " --namespace " + namespace + "`";
+  }
 
   /** A time and its distance: {@code 2026-03-01T12:00:00Z (in 3 h)}, {@code … (2 min ago)}. */
   String at(Instant time) {
@@ -58,8 +72,12 @@ record WaitText(Instant now) {
 
   /** The type and the message of a failure, on one line and shortened. */
   static String error(Failure failure) {
+    return error(failure, ERROR_CHARS_MAX);
+  }
+
+  static String error(Failure failure, int charsMax) {
     String type = failure.metadata().getOrDefault("type", "");
-    return brief(type.isEmpty() ? failure.message() : type + ": " + failure.message());
+    return cut(type.isEmpty() ? failure.message() : type + ": " + failure.message(), charsMax);
   }
 
   /** Ends a text like a sentence: messages of errors often end with a question mark. */
@@ -68,8 +86,13 @@ record WaitText(Instant now) {
   }
 
   static String brief(String text) {
+    return cut(text, ERROR_CHARS_MAX);
+  }
+
+  /** The text on one line, cut after {@code charsMax} characters. */
+  static String cut(String text, int charsMax) {
     String line = text.strip().replaceAll("\\s+", " ");
-    return line.length() <= ERROR_CHARS_MAX ? line : line.substring(0, ERROR_CHARS_MAX) + "...";
+    return line.length() <= charsMax ? line : line.substring(0, charsMax) + "...";
   }
 
   /** A worker with its process, if it is still registered: {@code worker ID (host, pid 77)}. */

@@ -220,7 +220,7 @@ class ExplainRunTest extends ExplainFixture {
     WaitCause cause = first(claim.runId(), Code.SIGNAL);
 
     assertThat(cause.text())
-        .startsWith("Step approval waits for signal approval since")
+        .startsWith("Step approval has waited for signal approval since")
         .contains("It stops waiting at 20", "Signals of other names have arrived: other.")
         .endsWith("approval --input JSON` sends one.");
     assertThat(cause.refs()).singleElement().matches(ref -> ref.kind() == RefKind.STEP);
@@ -253,6 +253,16 @@ class ExplainRunTest extends ExplainFixture {
         .contains("step pay is a SLEEP. The next try is at 20")
         .containsPattern("\\(in (1 h|59 min 5\\d s)\\)");
     assertThat(codes(claim.runId())).containsExactly(Code.BLOCKED);
+  }
+
+  /** The question at its end helps most, and stands behind values that may be long. */
+  @Test
+  void a_long_message_of_what_differs_is_not_cut_early() {
+    Claim claim = claim();
+    String difference = "is " + "x".repeat(500) + ": was the type changed while runs were open?";
+    engine.report(new Report.Released(claim, 3_600_000, failure(difference)));
+
+    assertThat(first(claim.runId(), Code.BLOCKED).text()).contains("while runs were open?");
   }
 
   @Test
@@ -297,6 +307,27 @@ class ExplainRunTest extends ExplainFixture {
     engine.report(new Report.Released(next, 0, null));
 
     assertThat(codes(run)).containsExactly(Code.DUE);
+  }
+
+  @Test
+  void a_run_that_executes_again_names_the_crashes_before_and_the_interrupted_step() {
+    RunId run = engine.start();
+    WorkerId mortal = registerWithSlots(1);
+    engine.report(begun(engine.claimOne(mortal).claim(), 1, HOURLY));
+    await(engine.engine().workers().forceOffline(NAMESPACE, mortal, "test", null));
+    Awaitility.await().until(() -> engine.run(run).status() == RunStatus.PENDING);
+
+    assertThat(first(run, Code.CRASHED_BEFORE).text())
+        .contains("before it recorded a further step; interrupted: step import; after");
+    Claim next = engine.claimOne(worker).claim();
+    assertThat(first(run, Code.CRASHED_BEFORE).text())
+        .startsWith("The last worker that ran it was lost")
+        .contains("; interrupted: step import; after more than 10 in a row it fails.")
+        .contains("Read the log of the workers before");
+    assertThat(codes(run)).containsExactly(Code.CRASHED_BEFORE, Code.CLAIMED_SILENT);
+    engine.report(begun(next, 1, HOURLY));
+    assertThat(first(run, Code.CRASHED_BEFORE).text()).doesNotContain("interrupted");
+    assertThat(codes(run)).containsExactly(Code.CRASHED_BEFORE, Code.RUNNING_STEP);
   }
 
   @Test
@@ -356,7 +387,8 @@ class ExplainRunTest extends ExplainFixture {
 
     assertThat(first(claim.runId(), Code.RUNNING_STEP).text())
         .startsWith("Step import, attempt 2 of 3, runs on worker " + worker)
-        .containsPattern(" Attempt 1 failed after \\S+ \\S+.*: Boom: boom\\.$");
+        .containsPattern(" Attempt 1 failed after \\S+ \\S+.*: Boom: boom\\.")
+        .endsWith(" If it hangs, `jcmd 77 Thread.dump_to_file FILE` on host-7 shows where.");
   }
 
   private static Report begun(Claim claim, int attempt, RetryPolicy policy) {

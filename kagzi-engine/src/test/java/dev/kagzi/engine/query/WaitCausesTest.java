@@ -204,7 +204,7 @@ class WaitCausesTest {
 
   @Test
   void times_are_absolute_and_relative() {
-    WaitText text = new WaitText(NOW);
+    WaitText text = new WaitText(NOW, "default");
 
     assertThat(text.at(NOW.plus(Duration.ofHours(3)))).isEqualTo("2026-03-01T15:00:00Z (in 3 h)");
     assertThat(text.at(NOW.minusSeconds(125))).isEqualTo("2026-03-01T11:57:55Z (2 min 5 s ago)");
@@ -212,6 +212,14 @@ class WaitCausesTest {
         .isEqualTo("since 2026-03-01T11:59:00Z (for 1 min)");
     assertThat(WaitText.span(Duration.ofMillis(350))).isEqualTo("350 ms");
     assertThat(WaitText.span(Duration.ofHours(49))).isEqualTo("2 d 1 h");
+  }
+
+  @Test
+  void a_command_names_a_namespace_that_is_not_the_default_one() {
+    assertThat(new WaitText(NOW, "default").command("workflow why order-7"))
+        .isEqualTo("`kagzi workflow why order-7`");
+    assertThat(new WaitText(NOW, "shop-eu").command("workflow why order-7"))
+        .isEqualTo("`kagzi workflow why order-7 --namespace shop-eu`");
   }
 
   @Test

@@ -345,7 +345,7 @@ class CallbacksTest extends EngineFixture {
 
     assertThat(causes).extracting(WaitCause::code).containsExactly(WaitCause.Code.CALLBACK);
     assertThat(causes.get(0).text())
-        .startsWith("Step await:payment waits for the answer of callback payment since")
+        .startsWith("Step await:payment has waited for the answer of callback payment since")
         .contains("It stops waiting at 20")
         .contains("`kagzi workflow callback " + claim.runId() + " payment --input JSON`");
   }

@@ -425,7 +425,7 @@ class SignalsTest extends EngineFixture {
 
     assertThat(waiting.code()).isEqualTo(WaitCause.Code.SIGNAL);
     assertThat(waiting.text())
-        .startsWith("Step approval waits for signal approval")
+        .startsWith("Step approval has waited for signal approval")
         .contains("It stops waiting at", "Signals of other names have arrived: other.")
         .endsWith("`kagzi workflow signal " + run + " approval --input JSON` sends one.");
     assertThat(ended.text()).contains("It never received 1 signal: other.");
