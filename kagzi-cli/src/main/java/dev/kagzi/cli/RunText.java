@@ -144,9 +144,7 @@ final class RunText {
       line(table, "stack", ErrorText.place(run.getError()));
     }
     if (isBlocked(run)) {
-      table.row(
-          "blocked by",
-          "code that does not match what is recorded: " + ErrorText.of(run.getBlockedBy()));
+      table.row("blocked by", ErrorText.of(run.getBlockedBy()));
     }
   }
 

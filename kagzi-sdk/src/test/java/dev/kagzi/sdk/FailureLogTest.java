@@ -134,7 +134,7 @@ class FailureLogTest extends FakeServerTest {
             .start();
     RunHandle<String> run = start();
 
-    assertThat(awaitLogged("run cannot go on with this code"))
+    assertThat(awaitLogged("run is blocked"))
         .contains(ids(run, worker))
         .contains(PayloadException.class.getName())
         .contains("at dev.kagzi.sdk.");

@@ -24,6 +24,9 @@ final class WaitCauses {
   /** A message is delivered at once. A chore redelivers one that is older than this. */
   private static final Duration MESSAGE_LATE = Duration.ofSeconds(2);
 
+  /** The SDK's reason for runs whose transactional step has an unknown outcome. */
+  private static final String TRANSACTION_UNRESOLVED = "TRANSACTION_UNRESOLVED";
+
   /** What differs is described at the end of the message, after values that may be long. */
   private static final int DIFFERENCE_CHARS_MAX = 1_000;
 
@@ -252,17 +255,24 @@ final class WaitCauses {
 
   private WaitCause blocked() {
     Instant due = run.availableAt();
-    String why =
-        run.blockedBy() == null ? "" : WaitText.error(run.blockedBy(), DIFFERENCE_CHARS_MAX);
+    Failure blockedBy = run.blockedBy();
+    String why = blockedBy == null ? "" : WaitText.error(blockedBy, DIFFERENCE_CHARS_MAX);
+    boolean isUnresolved =
+        blockedBy != null && TRANSACTION_UNRESOLVED.equals(blockedBy.metadata().get("code"));
     return WaitCause.of(
         Code.BLOCKED,
         due,
-        "The code of its worker does not match what is recorded of the run: %s %s"
-            .formatted(WaitText.sentence(why), nextTry(due)),
+        "%s: %s %s"
+            .formatted(
+                isUnresolved
+                    ? "Its worker cannot find out whether a transactional step was committed"
+                    : "The code of its worker does not match what is recorded of the run",
+                WaitText.sentence(why),
+                nextTry(due, isUnresolved)),
         Ref.queue(run.taskQueue()));
   }
 
-  private String nextTry(@Nullable Instant due) {
+  private String nextTry(@Nullable Instant due, boolean isUnresolved) {
     if (!facts.isHandedOut()) {
       return "It is not handed out now.";
     }
@@ -270,7 +280,10 @@ final class WaitCauses {
         due == null || facts.isDue()
             ? "It is handed out again now"
             : "The next try is at " + text.at(due);
-    return again + "; it stays blocked until a worker has matching code.";
+    return again
+        + (isUnresolved
+            ? "; it stays blocked until table kagzi_steps of that database can be read."
+            : "; it stays blocked until a worker has matching code.");
   }
 
   /** Why a PENDING run is not due yet. */

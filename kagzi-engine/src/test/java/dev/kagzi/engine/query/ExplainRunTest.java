@@ -255,6 +255,25 @@ class ExplainRunTest extends ExplainFixture {
     assertThat(codes(claim.runId())).containsExactly(Code.BLOCKED);
   }
 
+  @Test
+  void a_transaction_with_an_unknown_outcome_is_not_called_changed_code() {
+    Claim claim = claim();
+    Failure unresolved =
+        new Failure(
+            ErrorCode.PRECONDITION_FAILED,
+            "step debit: kagzi_steps: relation does not exist",
+            false,
+            0,
+            "",
+            "",
+            Map.of("code", "TRANSACTION_UNRESOLVED"));
+    engine.report(new Report.Released(claim, 3_600_000, unresolved));
+
+    assertThat(first(claim.runId(), Code.BLOCKED).text())
+        .startsWith("Its worker cannot find out whether a transactional step was committed: step")
+        .endsWith("it stays blocked until table kagzi_steps of that database can be read.");
+  }
+
   /** The question at its end helps most, and stands behind values that may be long. */
   @Test
   void a_long_message_of_what_differs_is_not_cut_early() {

@@ -240,14 +240,12 @@ public final class RunChecks {
   public Finding blocked() throws SQLException {
     List<FoundRun> runs = session.query(BLOCKED).bind(RUNS_MAX).list(RunChecks::run);
     return runs.isEmpty()
-        ? Finding.ok(
-            Check.BLOCKED_RUNS,
-            "no run is blocked by code that does not match what is recorded of it")
+        ? Finding.ok(Check.BLOCKED_RUNS, "no run is blocked")
         : Finding.warning(
                 Check.BLOCKED_RUNS,
-                "blocked, because the code of their workers does not match what is recorded: %s"
+                "blocked: their workers cannot continue them: %s"
                     .formatted(atLeast(runs.size(), "run") + " (expected: none)"),
-                "deploy code that matches: kagzi workflow list --blocked shows what differs")
+                "kagzi workflow why RUN shows what each needs, mostly a worker with matching code")
             .withRuns(shown(runs));
   }
 

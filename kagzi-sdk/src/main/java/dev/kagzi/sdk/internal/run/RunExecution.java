@@ -389,7 +389,7 @@ public final class RunExecution {
     ReportItem.Released.Builder released = ReportItem.Released.newBuilder().setDelayMs(delayMs);
     if (blockedBy != null) {
       released.setBlockedBy(blockedBy);
-      log.warn("run cannot go on with this code, it is released and tried again later")
+      log.warn("run is blocked, it is released and tried again later")
           .about(logged)
           .with("delay_ms", delayMs)
           .with("reason", blockedBy.getMessage())
