@@ -604,6 +604,45 @@ class ContinueAsNewTest extends FamilyTest {
     }
   }
 
+  private void postCancel(RunId run) {
+    database.execute(
+        "INSERT INTO kagzi.run_messages (to_run, step_id, what, created_at) VALUES ('"
+            + run
+            + "', '', 'CANCEL', kagzi.clock())");
+  }
+
+  /** The report deletes the messages to its run, as an answer to its question for results. */
+  @Test
+  void a_cancel_of_the_parent_is_not_lost_to_a_report_that_is_sent_again() {
+    Family family = family();
+    RunId successor = continued(engine.report(next(family.child)));
+    postCancel(family.child.runId());
+
+    engine.report(new Report.Awaited(family.child, List.of("b"), true, null, true));
+
+    Awaitility.await().until(() -> engine.run(successor).status() == RunStatus.CANCELLED);
+  }
+
+  @Test
+  void a_cancel_of_the_parent_is_not_lost_to_a_report_from_another_namespace() {
+    Family family = family();
+    postCancel(family.child.runId());
+
+    ReportResult result =
+        await(
+                engine
+                    .engine()
+                    .reports()
+                    .accept(
+                        "other",
+                        List.of(new Report.Awaited(family.child, List.of("b"), true, null, true))))
+            .getFirst();
+
+    assertThat(result).isInstanceOf(Refused.class);
+    Awaitility.await()
+        .until(() -> engine.run(family.child.runId()).status() == RunStatus.CANCELLED);
+  }
+
   @Test
   void a_resumed_parent_gets_the_result_of_a_chain_that_completed_meanwhile() {
     Family family = family();
