@@ -831,7 +831,7 @@ class ResendTest {
   /** The ids of the two runs differ in each round; their contents do not. */
   private static Ready reportingChain(TestEngine engine, Claim claim) {
     RunId successor = claim.runId().derived("continued");
-    Report report = new Report.ContinueAsNew(claim, TestEngine.payload("2"), null, false);
+    Report report = new Report.ContinueAsNew(claim, TestEngine.payload("2"), null, false, "");
     return new Ready(
         () -> engine.report(report).equals(new ReportResult.Continued(successor)),
         () -> state(claim.runId()) + state(successor));

@@ -155,8 +155,11 @@ public sealed interface Report {
    *
    * @param version of the new run; null: that of this run, empty: the type's default
    * @param openSteps as in {@link Done}
+   * @param stepKey the step that records a refusal, or that the code learns of a cancel here;
+   *     empty: nothing is recorded
    */
-  record ContinueAsNew(Claim claim, Payload input, @Nullable String version, boolean openSteps)
+  record ContinueAsNew(
+      Claim claim, Payload input, @Nullable String version, boolean openSteps, String stepKey)
       implements Report {}
 
   /**
@@ -181,7 +184,7 @@ public sealed interface Report {
       case Receive r -> r.stepKey.length() + r.signal.length();
       case ReceivesStopped r -> r.scopes.size() * 100;
       case ValuesPublished r -> r.values.stream().mapToInt(PublishedValue::bytes).sum();
-      case ContinueAsNew r -> r.input.bytes();
+      case ContinueAsNew r -> r.stepKey.length() + r.input.bytes();
       case CancelSeen r -> r.stepKey.length();
     };
   }

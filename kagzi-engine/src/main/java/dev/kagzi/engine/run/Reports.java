@@ -197,6 +197,9 @@ public final class Reports {
       case Report.ContinueAsNew r -> {
         limits.checkPayload("input", r.input());
         limits.checkOptionalName("version", r.version());
+        if (!r.stepKey().isEmpty()) {
+          limits.checkStepKey("step_key", r.stepKey());
+        }
       }
       case Report.CancelSeen r -> checkStep(r.stepKey(), 1, null, "");
     }

@@ -166,7 +166,8 @@ final class ReportItems {
         claim,
         Arguments.payload(next.getInput()),
         next.hasVersion() ? next.getVersion() : null,
-        next.getOpenSteps());
+        next.getOpenSteps(),
+        next.getStepKey());
   }
 
   private static Report cancelSeen(Claim claim, ReportItem.CancelSeen seen) {

@@ -221,7 +221,12 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
         case Report.Receive r -> steps.add(new StepRow.Key(run, r.stepKey()));
         case Report.ReceivesStopped ignored -> {}
         case Report.ValuesPublished ignored -> publishing.add(run);
-        case Report.ContinueAsNew ignored -> continuing.add(run);
+        case Report.ContinueAsNew r -> {
+          continuing.add(run);
+          if (!r.stepKey().isEmpty()) {
+            steps.add(new StepRow.Key(run, r.stepKey()));
+          }
+        }
         case Report.CancelSeen r -> steps.add(new StepRow.Key(run, r.stepKey()));
         case Report.StepStarted ignored -> {}
         case Report.Released ignored -> {}
