@@ -162,17 +162,15 @@ final class RunBatch {
     return Stream.concat(children, callbacks).toList();
   }
 
-  /** Ends the receives of a branch that has lost its race, as if they had never begun. */
-  void stopReceives(RunId runId, String scope) {
+  /**
+   * Gives back the signals of a branch that has lost its race, and deletes its receives. With
+   * {@code keepsEnded} those that have ended stay: a replay finds the undos behind them.
+   */
+  void stopReceives(RunId runId, String scope, boolean keepsEnded) {
     signals.giveBack(runId, scope);
-    steps
-        .keySet()
-        .removeIf(
-            key ->
-                key.runId().equals(runId)
-                    && key.stepKey().startsWith(scope)
-                    && attempts(runId, key.stepKey()).getLast().kind() == StepKind.SIGNAL);
-    stoppedScopes.add(new CloseSteps.Scope(runId, scope));
+    CloseSteps.Scope stopped = new CloseSteps.Scope(runId, scope, keepsEnded);
+    steps.keySet().removeIf(key -> stopped.deletes(attempts(key.runId(), key.stepKey()).getLast()));
+    stoppedScopes.add(stopped);
   }
 
   void readFailureContexts(Collection<RunId> ids) throws SQLException {

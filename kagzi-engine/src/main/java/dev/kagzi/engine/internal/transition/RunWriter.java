@@ -219,7 +219,11 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
           addEnd(write, row);
         }
         case Report.Receive r -> steps.add(new StepRow.Key(run, r.stepKey()));
-        case Report.ReceivesStopped ignored -> {}
+        case Report.ReceivesStopped r -> {
+          if (r.winner() != null) {
+            steps.add(new StepRow.Key(run, r.winner().stepKey()));
+          }
+        }
         case Report.ValuesPublished ignored -> publishing.add(run);
         case Report.ContinueAsNew r -> {
           continuing.add(run);
