@@ -177,20 +177,20 @@ class PublishedTest extends EngineFixture {
     engine.report(new Report.ValuesPublished(claim, names));
 
     assertThat(refusal(publish(claim, 1, "x")))
-        .startsWith("published: 1001 names, the last of them progress (expected: at most 1000");
+        .startsWith("published: 2001 names, the last of them progress (expected: at most 2000");
 
     Claim other = startAndClaim();
     String large = "x".repeat(PublishedValue.BYTES_MAX - 100);
     assertThat(refusal(publish(other, 1, "x".repeat(PublishedValue.BYTES_MAX))))
         .isEqualTo("published[progress]: 65538 bytes (expected: at most 65536 bytes)");
-    for (int i = 1; i <= 16; i++) {
+    for (int i = 1; i <= 32; i++) {
       engine.report(published(other, new PublishedValue("n" + i, "", 1, i, json(large))));
     }
-    assertThat(refusal(engine.report(published(other, value("", 1, 17, large)))))
-        .startsWith("published: 11")
-        .endsWith("(expected: at most 1048576 bytes of published values in one run)");
+    assertThat(refusal(engine.report(published(other, value("", 1, 33, large)))))
+        .startsWith("published: 21")
+        .endsWith("(expected: at most 2097152 bytes of published values in one run)");
     // A later value of a name replaces the earlier one, in any branch.
-    engine.report(published(other, new PublishedValue("n1", "p[a]/", 1, 18, json("small"))));
+    engine.report(published(other, new PublishedValue("n1", "p[a]/", 1, 34, json("small"))));
     assertThat(publish(other, 1, large)).isInstanceOf(ReportResult.Accepted.class);
   }
 

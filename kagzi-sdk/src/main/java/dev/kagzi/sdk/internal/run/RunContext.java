@@ -412,7 +412,7 @@ final class RunContext implements WorkflowContext {
     Payload encoded = payloads().encodeAny(value);
     NameRules.check("name", name);
     if (step != null) {
-      workflowThread.reports().publishInStep(step, task.getEpoch(), name, encoded);
+      workflowThread.reports().publishInStep(step, scope, task.getEpoch(), name, encoded);
     } else if (!workflowThread.isReplayOnly()) {
       workflowThread.reports().publish(scope, name, encoded);
     }
