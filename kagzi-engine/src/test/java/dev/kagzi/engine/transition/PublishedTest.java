@@ -22,12 +22,14 @@ import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /** Published values: which one a run shows, and which reports change it. */
@@ -261,6 +263,33 @@ class PublishedTest extends EngineFixture {
       publish(claim, 1, "a");
 
       notified.get(20, TimeUnit.SECONDS);
+    }
+  }
+
+  /** A run whose values are stored here again and again must not hide those of other servers. */
+  @Test
+  void a_watch_of_a_value_at_another_server_is_notified_while_another_run_is_busy()
+      throws Exception {
+    Claim quiet = startAndClaim();
+    Claim busy = startAndClaim();
+    publish(busy, 1, "a");
+    try (TestEngine elsewhere = TestEngine.start(database.config(), "elsewhere")) {
+      CompletableFuture<Void> never = watch(busy.runId(), "", Long.MAX_VALUE);
+      CompletableFuture<Void> notified = watch(quiet.runId(), "progress", 0);
+      // Each watch is read when it begins; this one was read after the others.
+      watch(busy.runId(), "progress", 0).get(20, TimeUnit.SECONDS);
+
+      elsewhere.report(published(quiet, value("", 1, 1, "a")));
+
+      Awaitility.await()
+          .atMost(Duration.ofSeconds(20))
+          .pollInterval(Duration.ofMillis(10))
+          .until(
+              () -> {
+                engine.engine().published().changed(busy.runId());
+                return notified.isDone();
+              });
+      assertThat(never).isNotDone();
     }
   }
 
