@@ -701,7 +701,33 @@ class ResendTest {
         Claim claim = claim(engine);
         await(engine.engine().runs().signal(NAMESPACE, claim.runId(), SIGNAL));
         engine.report(new Report.Receive(claim, "race[a]/approval", "approval", null, true));
-        return reporting(engine, claim, new Report.ReceivesStopped(claim, List.of("race[a]/")));
+        return reporting(
+            engine, claim, new Report.ReceivesStopped(claim, List.of("race[a]/"), null));
+      }
+    },
+    RECEIVES_STOPPED_BY_A_WINNER(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        await(engine.engine().runs().signal(NAMESPACE, claim.runId(), SIGNAL));
+        engine.report(new Report.Receive(claim, "race[a]/approval", "approval", null, true));
+        Report.StepDone winner =
+            new Report.StepDone(claim, "race", 1, StepKind.FUNCTION, null, payload("1"), 0, "");
+        return reporting(
+            engine, claim, new Report.ReceivesStopped(claim, List.of("race[a]/"), winner));
+      }
+    },
+    REFUSED_CONTINUE_AS_NEW(COMMIT) {
+      @Override
+      Ready ready(TestEngine engine) {
+        Claim claim = claim(engine);
+        engine.report(callback(claim));
+        Report report =
+            new Report.ContinueAsNew(claim, payload("1"), null, false, "continue-as-new");
+        String run = claim.runId().toString();
+        return new Ready(
+            () -> engine.report(report).toString().replace(run, "run"),
+            () -> state(claim.runId()).replace(run, "run"));
       }
     },
     VALUES_PUBLISHED(COMMIT) {
@@ -831,7 +857,7 @@ class ResendTest {
   /** The ids of the two runs differ in each round; their contents do not. */
   private static Ready reportingChain(TestEngine engine, Claim claim) {
     RunId successor = claim.runId().derived("continued");
-    Report report = new Report.ContinueAsNew(claim, TestEngine.payload("2"), null, false);
+    Report report = new Report.ContinueAsNew(claim, TestEngine.payload("2"), null, false, "");
     return new Ready(
         () -> engine.report(report).equals(new ReportResult.Continued(successor)),
         () -> state(claim.runId()) + state(successor));

@@ -372,7 +372,7 @@ public interface WorkflowContext {
    *     MiB in all names of a run
    * @throws InvalidArgumentException with code {@code INVALID_NAME}, or {@code TOO_MUCH_PUBLISHED}
    *     if a value is too large, or if the run has more than 1,000 names; a name counts once for
-   *     each branch that publishes it
+   *     each branch that publishes it. Calls inside of steps have these limits once more
    */
   void publish(String name, @Nullable Object value);
 
@@ -458,7 +458,9 @@ public interface WorkflowContext {
    * @return never
    * @throws ContextMisuseException with {@code OPEN_WORK} in a branch or in an undo, and while
    *     children of this run are open that are not {@linkplain ChildBuilder#startDetached
-   *     detached}; the message names them
+   *     detached}, or callbacks have no answer; the message names them. The refusal is recorded as
+   *     the step {@code continue-as-new}: a replay is refused at the same call
+   * @throws RunCancelledException if the run cleans up after a cancel; it has no successor then
    * @throws IllegalArgumentException if the input is not of the type's input type
    * @throws PayloadException if the input cannot be encoded
    */

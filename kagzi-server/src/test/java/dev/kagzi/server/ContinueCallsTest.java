@@ -136,6 +136,38 @@ class ContinueCallsTest {
   }
 
   @Test
+  void a_refusal_is_recorded_as_the_step_of_the_call() {
+    try (BatchWorker worker = new BatchWorker(server, "chain refusals", "account")) {
+      server.startRun("chain refusals", "account");
+      Task task = worker.poll(1).get(0);
+      ReportItem.ChildStarted child =
+          ReportItem.ChildStarted.newBuilder()
+              .setStepKey("pack")
+              .setAttempt(1)
+              .setStart(
+                  StartWorkflowRequest.newBuilder().setWorkflowType("other").setInput(payload("1")))
+              .build();
+      ReportItem.Builder next = next(task, "2");
+      next.getContinueAsNewBuilder().setStepKey("continue-as-new");
+
+      ReportResult refused = worker.report(item(task).setChildStarted(child), next).get(1);
+
+      assertThat(refused.getRefused().getMetadataMap()).containsEntry("code", "OPEN_STEPS");
+      worker.report(item(task).setReleased(ReportItem.Released.getDefaultInstance()));
+      assertThat(worker.poll(1).get(0).getStepsList())
+          .filteredOn(step -> step.getStepKey().equals("continue-as-new"))
+          .singleElement()
+          .satisfies(
+              step -> {
+                assertThat(step.getFinalFailure().getMessage())
+                    .isEqualTo(refused.getRefused().getMessage());
+                assertThat(step.getFinalFailure().getMetadataMap())
+                    .containsEntry("code", "OPEN_STEPS");
+              });
+    }
+  }
+
+  @Test
   void a_version_is_that_of_the_run_unless_the_report_has_one() {
     try (BatchWorker worker = new BatchWorker(server, "chain versions", "account")) {
       server.startRun("chain versions", "account");

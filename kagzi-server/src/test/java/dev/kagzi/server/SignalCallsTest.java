@@ -158,6 +158,43 @@ class SignalCallsTest {
   }
 
   @Test
+  void the_winner_of_a_race_is_recorded_with_the_end_of_the_other_branches() {
+    String run = server.startRun("winner", "order");
+    server.workflows().signalWorkflow(signal(run, "one").build());
+    try (BatchWorker worker = new BatchWorker(server, "winner", "order")) {
+      Task task = worker.poll(1).get(0);
+      worker.report(receive(task, "race[a]/approval"));
+      ReportItem.StepDone winner =
+          ReportItem.StepDone.newBuilder()
+              .setStepKey("race")
+              .setAttempt(1)
+              .setKind(StepKind.STEP_KIND_FUNCTION)
+              .setOutput(payload("\"b\""))
+              .build();
+
+      ReportResult result =
+          worker
+              .report(
+                  item(task)
+                      .setReceivesStopped(
+                          ReportItem.ReceivesStopped.newBuilder()
+                              .addScopes("race[a]/")
+                              .setWinner(winner)))
+              .get(0);
+
+      assertThat(result.hasAccepted()).isTrue();
+      worker.report(item(task).setReleased(ReportItem.Released.getDefaultInstance()));
+      Task again = worker.poll(1).get(0);
+      assertThat(again.getStepsList())
+          .extracting(RecordedStep::getStepKey)
+          .containsExactlyInAnyOrder("race", "race[a]/approval");
+      assertThat(worker.report(receive(again, "approval")).get(0).getReceived().getOutput())
+          .isEqualTo(payload("\"one\""));
+      worker.report(done(again));
+    }
+  }
+
+  @Test
   void a_signal_starts_the_run_or_reaches_the_open_one() {
     String id = UUID.randomUUID().toString();
     StartWorkflowRequest start = TestServer.start("starts", "order").setExternalId(id).build();

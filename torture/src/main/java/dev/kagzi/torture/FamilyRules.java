@@ -9,26 +9,35 @@ import java.util.function.Consumer;
 /** Rules for parents and children, branches and versions. */
 final class FamilyRules {
   private final Map<String, RunStory> stories = new HashMap<>();
+  private final Map<String, RunRecord> runs = new HashMap<>();
 
   private FamilyRules() {}
 
   static FamilyRules of(List<RunStory> stories) {
     FamilyRules rules = new FamilyRules();
-    stories.forEach(story -> rules.stories.put(story.runId(), story));
+    for (RunStory story : stories) {
+      rules.stories.put(story.runId(), story);
+      RunRecord run = story.run();
+      if (run != null) {
+        rules.runs.put(story.runId(), run);
+      }
+    }
     return rules;
   }
 
   /**
-   * A child is an attempt of its parent's step, and every attempt of a child step has its child.
+   * A child is an attempt of its parent's step, and every attempt of a child step has its child. Of
+   * a chain, the first run is the child.
    */
   void eachChildIsAStep(RunStory story, Consumer<String> violation) {
     RunRecord run = story.run();
     if (run != null && !run.family().parentRunId().isEmpty()) {
       RunStory parent = stories.get(run.family().parentRunId());
+      String child = run.chain().first().isEmpty() ? run.runId() : run.chain().first();
       boolean known =
           parent != null
               && parent.attempts(run.family().parentStep()).stream()
-                  .anyMatch(attempt -> attempt.childRunId().equals(run.runId()));
+                  .anyMatch(attempt -> attempt.childRunId().equals(child));
       if (!known) {
         violation.accept(
             "is a child of %s, which has no step for it".formatted(run.family().parentRunId()));
@@ -41,15 +50,14 @@ final class FamilyRules {
         .forEach(attempt -> violation.accept("step " + attempt.step() + " has no child"));
   }
 
-  /** The recorded result of a child is the child's output. */
+  /** The recorded result of a child is the child's output, or that of the end of its chain. */
   void parentsRecordChildResults(RunStory story, Consumer<String> violation) {
     story
         .attempts()
         .filter(attempt -> attempt.isChild() && attempt.isCompleted())
         .forEach(
             attempt -> {
-              RunStory child = stories.get(attempt.childRunId());
-              RunRecord run = child == null ? null : child.run();
+              RunRecord run = runs.get(ChainRules.last(attempt.childRunId(), runs));
               if (run != null
                   && (!run.status().equals(RunRecord.COMPLETED)
                       || !run.output().equals(attempt.value()))) {

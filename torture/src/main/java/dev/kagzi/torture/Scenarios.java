@@ -77,12 +77,16 @@ final class Scenarios {
           Scenario.completing("signals", Scenarios::signals).client(Behavior.SENDS_SIGNALS),
           Scenario.completing("signals-in-races", Scenarios::signalsInRaces)
               .client(Behavior.SENDS_SIGNALS),
+          Scenario.completing("signals-in-saga", Scenarios::signalsInSaga)
+              .client(Behavior.SENDS_SIGNALS),
           Scenario.completing("publishing", Scenarios::publishing).client(Behavior.WATCHES),
           Scenario.completing("publishing-attempts", Scenarios::publishingFragile)
               .client(Behavior.RETRIES),
           Scenario.completing("callbacks", Scenarios::callbacks).client(Behavior.ANSWERS_CALLBACKS),
           Scenario.completing("chain", Scenarios::chain).client(Behavior.SENDS_SIGNALS),
           Scenario.completing("cancel-chain", Scenarios::longChain).client(Behavior.CANCELS),
+          Scenario.completing("clean-up-chain", Scenarios::cleanUpChain)
+              .client(Behavior.CANCELS, Behavior.CLEANS_UP),
           Scenario.completing("versions", Scenarios::steps).client(Behavior.CHANGES_DEFAULT));
 
   static final Map<String, Scenario> BY_NAME =
@@ -364,6 +368,30 @@ final class Scenarios {
     script.step("after");
   }
 
+  /** The loser of a race receives a signal, and registers an undo behind it. */
+  private static void signalsInSaga(Script script) {
+    Duration patience = Duration.ofMillis(script.choices("patience").nextInt(20, 1_600));
+    script.saga(
+        saga ->
+            saga.race(
+                "race",
+                2,
+                (branch, i) -> {
+                  if (i == 1) {
+                    branch.sleep("patience", patience);
+                    return;
+                  }
+                  branch.receiveInLoser();
+                  branch.undo("book", 0);
+                  branch.step("book");
+                  branch.sleep("rest", GENEROUS);
+                }));
+    for (int i = 1; i <= script.signalCount(); i++) {
+      script.receive();
+    }
+    script.step("after");
+  }
+
   /** Publishes after steps, before waits, and several times without any of them. */
   private static void publishing(Script script) {
     int count = 3 + script.choices("count").nextInt(5);
@@ -409,7 +437,20 @@ final class Scenarios {
     }
   }
 
-  /** The code of {@link #CHILD}. */
+  /** Like {@link #longChain}; the run that is cancelled undoes its work. */
+  private static void cleanUpChain(Script script) {
+    script.cleaningUp(
+        saga -> {
+          saga.undo("work", 0);
+          saga.step("work");
+          saga.sleep("rest", Duration.ofMillis(saga.choices("rest").nextInt(10, 1_200)));
+          if (saga.link() < 6) {
+            saga.continueAsNew();
+          }
+        });
+  }
+
+  /** The code of {@link #CHILD}, which may continue as new. */
   static String child(Script script) {
     Random random = script.choices("child");
     script.step("one");
@@ -417,6 +458,9 @@ final class Scenarios {
       script.sleep("nap", Duration.ofMillis(random.nextInt(50, 1_800)));
     }
     script.step("two");
+    if (script.link() < 3 && random.nextBoolean()) {
+      script.continueAsNew();
+    }
     return script.end();
   }
 

@@ -260,6 +260,11 @@ final class Script {
     received(value.get());
   }
 
+  /** Receives a signal that is given back, because this branch loses its race. */
+  void receiveInLoser() {
+    ctx.receive(SIGNAL);
+  }
+
   /** A race of a receive with a sleep; returns whether the receive won. */
   boolean receiveInRace(String name, Duration patience) {
     Branch<String> receive =

@@ -128,6 +128,15 @@ class ChainRulesTest {
   }
 
   @Test
+  void a_cancel_that_the_successor_has_lost_is_found() {
+    signals().cancelAnswered("true");
+    chain(NEXT);
+    evidence.result("COMPLETED", OUTPUT);
+
+    assertFound("cancelled is cancelled");
+  }
+
+  @Test
   void a_result_of_an_earlier_run_is_found() {
     signals();
     chain(NEXT);

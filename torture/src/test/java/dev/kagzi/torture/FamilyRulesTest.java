@@ -106,6 +106,68 @@ class FamilyRulesTest {
         .contains("children end with their parents");
   }
 
+  /** The child has continued as run-3, which ends as given. */
+  private void childChain(String status, String output, String recorded) {
+    evidence.started();
+    evidence.claim(CHILD, 1, "execution-2").continues("input-2~2");
+    RunBuilder first = child("COMPLETED", "");
+    first.continuedTo = "run-3";
+    evidence.addRun(first);
+    evidence.claim("run-3", 1, "execution-3").end(output);
+    RunBuilder last = new RunBuilder("run-3", "child", status, 1, output);
+    last.input = "input-2~2";
+    last.parentRunId = EvidenceBuilder.RUN;
+    last.parentStep = "c";
+    last.continuedFrom = CHILD;
+    last.firstRun = CHILD;
+    evidence.claim(1).seen("c", recorded).end(EvidenceBuilder.INPUT + " " + recorded);
+    evidence
+        .child("c", 1, CHILD, recorded)
+        .run("children", "COMPLETED", 1, EvidenceBuilder.INPUT + " " + recorded)
+        .result("COMPLETED", EvidenceBuilder.INPUT + " " + recorded)
+        .addRun(last);
+  }
+
+  @Test
+  void a_child_that_continued_has_the_result_of_its_chain() {
+    childChain("COMPLETED", "input-2~2 ", "input-2~2 ");
+
+    assertThat(evidence.check()).isEmpty();
+  }
+
+  @Test
+  void a_recorded_result_of_another_run_of_the_chain_is_found() {
+    childChain("COMPLETED", "input-2~2 ", "input-2 ");
+
+    assertFound("parents record the result of the child");
+  }
+
+  /** The cancel of the parent was lost when the child continued as new. */
+  @Test
+  void a_successor_of_a_child_that_outlives_its_cancelled_parent_is_found() {
+    evidence.started().cancelAnswered("true");
+    evidence.claim(CHILD, 1, "execution-2").continues("input-2~2");
+    evidence.claim(1).exec("other", 1, "lost");
+    evidence.child("c", 1, CHILD, "").run("cancel-family", "CANCELLED", 1, "");
+    evidence.result("CANCELLED", "");
+    RunBuilder first = child("COMPLETED", "");
+    first.continuedTo = "run-3";
+    evidence.addRun(first).timePasses(60_000_000);
+    RunBuilder last = new RunBuilder("run-3", "child", "COMPLETED", 1, "input-2~2 ");
+    last.input = "input-2~2";
+    last.parentRunId = EvidenceBuilder.RUN;
+    last.parentStep = "c";
+    last.continuedFrom = CHILD;
+    last.firstRun = CHILD;
+    evidence.claim("run-3", 1, "execution-3").end("input-2~2 ");
+    last.finishedMicros = evidence.nowMicros();
+    evidence.addRun(last);
+
+    assertThat(evidence.check())
+        .extracting(Findings.Violation::rule)
+        .contains("children end with their parents");
+  }
+
   private static RunBuilder copy(RunBuilder run, String id) {
     RunBuilder copy = new RunBuilder(id, run.type, run.status, run.epoch, run.output);
     copy.input = id;

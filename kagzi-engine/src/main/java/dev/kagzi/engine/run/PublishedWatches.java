@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
 public final class PublishedWatches implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(PublishedWatches.class);
   private static final int READ_MAX = 1_000;
-  private static final long READ_MS = 1_000;
+  private static final long READ_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   /** The places of those callers that have something to read: a value, an end, or no run. */
   public static final String SQL =
@@ -52,6 +52,9 @@ public final class PublishedWatches implements AutoCloseable {
 
   /** Watches that are read before the next second; guarded by the lock. */
   private final Set<Watch> due = new LinkedHashSet<>();
+
+  /** When all watches are read next; only the reader uses it. */
+  private long readAllNanos = System.nanoTime();
 
   private final Thread reader;
   private volatile boolean closed;
@@ -150,22 +153,28 @@ public final class PublishedWatches implements AutoCloseable {
     }
   }
 
-  /** Waits for watches that are due; after a second returns all of them. */
+  /**
+   * Waits for watches that are due. Returns all watches once per second, also if some are due all
+   * the time: only that finds what other servers have stored.
+   */
   private List<Watch> take() throws InterruptedException {
     lock.lockInterruptibly();
     try {
-      long left = TimeUnit.MILLISECONDS.toNanos(READ_MS);
-      while (due.isEmpty() && (left > 0 || watches.isEmpty())) {
+      long leftNanos = readAllNanos - System.nanoTime();
+      while (watches.isEmpty() || (due.isEmpty() && leftNanos > 0)) {
         if (watches.isEmpty()) {
           changed.await();
-          left = TimeUnit.MILLISECONDS.toNanos(READ_MS);
         } else {
-          left = changed.awaitNanos(left);
+          long unused = changed.awaitNanos(leftNanos);
         }
+        leftNanos = readAllNanos - System.nanoTime();
       }
-      List<Watch> batch = new ArrayList<>(due);
-      if (batch.isEmpty()) {
+      List<Watch> batch = new ArrayList<>();
+      if (leftNanos > 0) {
+        batch.addAll(due);
+      } else {
         watches.values().forEach(batch::addAll);
+        readAllNanos = System.nanoTime() + READ_NANOS;
       }
       due.clear();
       return batch;

@@ -136,8 +136,12 @@ public sealed interface Report {
    * Branches have lost their race. What they received can be received again.
    *
    * @param scopes the common prefixes of their step keys, each with a slash at its end
+   * @param winner the step that records the winner, in the same transaction. The receives that have
+   *     ended stay recorded then, for the undos behind them. Null: they are deleted, because the
+   *     race can be decided again
    */
-  record ReceivesStopped(Claim claim, List<String> scopes) implements Report {
+  record ReceivesStopped(Claim claim, List<String> scopes, @Nullable StepDone winner)
+      implements Report {
     public ReceivesStopped {
       scopes = List.copyOf(scopes);
     }
@@ -155,8 +159,11 @@ public sealed interface Report {
    *
    * @param version of the new run; null: that of this run, empty: the type's default
    * @param openSteps as in {@link Done}
+   * @param stepKey the step that records a refusal, or that the code learns of a cancel here;
+   *     empty: nothing is recorded
    */
-  record ContinueAsNew(Claim claim, Payload input, @Nullable String version, boolean openSteps)
+  record ContinueAsNew(
+      Claim claim, Payload input, @Nullable String version, boolean openSteps, String stepKey)
       implements Report {}
 
   /**
@@ -179,9 +186,9 @@ public sealed interface Report {
       case ChildStarted r -> r.stepKey.length() + r.start.input().bytes();
       case Awaited r -> r.steps.size() * 100;
       case Receive r -> r.stepKey.length() + r.signal.length();
-      case ReceivesStopped r -> r.scopes.size() * 100;
+      case ReceivesStopped r -> r.scopes.size() * 100 + (r.winner == null ? 0 : r.winner.bytes());
       case ValuesPublished r -> r.values.stream().mapToInt(PublishedValue::bytes).sum();
-      case ContinueAsNew r -> r.input.bytes();
+      case ContinueAsNew r -> r.stepKey.length() + r.input.bytes();
       case CancelSeen r -> r.stepKey.length();
     };
   }

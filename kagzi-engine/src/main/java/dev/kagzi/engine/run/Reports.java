@@ -102,7 +102,7 @@ public final class Reports {
       case Report.Sleep r -> r.stepKey();
       case Report.ChildStarted r -> r.stepKey();
       case Report.Receive r -> r.stepKey();
-      case Report.ReceivesStopped ignored -> null;
+      case Report.ReceivesStopped r -> r.winner() == null ? null : r.winner().stepKey();
       // It has values of several branches.
       case Report.ValuesPublished ignored -> null;
       case Report.ContinueAsNew ignored -> null;
@@ -192,11 +192,19 @@ public final class Reports {
         checkSignalName(r.signal());
         checkWait("timeout_ms", r.timeoutMs() == null ? 0 : r.timeoutMs());
       }
-      case Report.ReceivesStopped r -> r.scopes().forEach(this::checkScope);
+      case Report.ReceivesStopped r -> {
+        r.scopes().forEach(this::checkScope);
+        if (r.winner() != null) {
+          checkContent(r.winner());
+        }
+      }
       case Report.ValuesPublished r -> r.values().forEach(this::checkPublished);
       case Report.ContinueAsNew r -> {
         limits.checkPayload("input", r.input());
         limits.checkOptionalName("version", r.version());
+        if (!r.stepKey().isEmpty()) {
+          limits.checkStepKey("step_key", r.stepKey());
+        }
       }
       case Report.CancelSeen r -> checkStep(r.stepKey(), 1, null, "");
     }

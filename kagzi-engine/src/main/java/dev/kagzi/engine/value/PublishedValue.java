@@ -12,11 +12,14 @@ public record PublishedValue(String name, String scope, long sequence, int order
   /** Published values show how far a run is; data belongs into results of steps. */
   public static final int BYTES_MAX = 64 << 10;
 
-  /** The sum of a run's values. */
-  public static final int RUN_BYTES_MAX = 1 << 20;
+  /** The sum of a run's values. The SDK allows half of it to the code, and half to its steps. */
+  public static final int RUN_BYTES_MAX = 2 << 20;
 
-  /** Names of one run; a name counts once for each scope that publishes it. */
-  public static final int RUN_NAMES_MAX = 1_000;
+  /**
+   * Names of one run; a name counts once for each scope that publishes it. The SDK allows half of
+   * them to the code, and half to its steps.
+   */
+  public static final int RUN_NAMES_MAX = 2_000;
 
   public int bytes() {
     return name.length() + scope.length() + payload.bytes();

@@ -211,7 +211,7 @@ class CallbacksTest extends EngineFixture {
         .extracting(RecordedStep::result)
         .containsExactly(OUTPUT, OUTPUT);
 
-    engine.report(new Report.ReceivesStopped(claim, List.of("race[a]/")));
+    engine.report(new Report.ReceivesStopped(claim, List.of("race[a]/"), null));
     assertThat(result(engine.report(waiting(claim, "await:payment", null)))).isEqualTo(OUTPUT);
     assertThat(result(engine.report(waiting(claim, "await:payment#2", null)))).isEqualTo(OUTPUT);
   }

@@ -175,9 +175,34 @@ class CleanUpTest extends EngineFixture {
     Claim claim = startAndClaim();
     cancel(claim.runId());
 
-    engine.report(new Report.ContinueAsNew(claim, payload("1"), null, false));
+    engine.report(new Report.ContinueAsNew(claim, payload("1"), null, false, ""));
 
     assertThat(engine.run(claim.runId()).status()).isEqualTo(RunStatus.CANCELLED);
+    assertThat(engine.run(claim.runId()).setup().chain().continuedTo()).isNull();
+  }
+
+  @Test
+  void a_code_that_continues_as_new_learns_there_of_a_cancel_that_came_first() {
+    Claim claim = startAndClaim();
+    RunId child = startChild(claim, "pack");
+    cancel(claim.runId());
+    Report next = new Report.ContinueAsNew(claim, payload("1"), null, false, "continue-as-new");
+
+    assertThat(engine.report(next)).isEqualTo(new Accepted(RunStatus.RUNNING));
+    assertThat(engine.report(next)).as("sent again").isEqualTo(new Accepted(RunStatus.RUNNING));
+    awaitStatus(child, RunStatus.CANCELLED);
+    engine.report(new Report.Released(claim, 0, null));
+    Task again = claim();
+    assertSeen(
+        again.steps().stream()
+            .filter(step -> step.stepKey().equals("continue-as-new"))
+            .findFirst()
+            .orElseThrow()
+            .result());
+    engine.report(stepDone(again.claim(), "saga[refund]/refund", "1"));
+
+    assertThat(engine.report(done(again.claim(), "1")))
+        .isEqualTo(new Accepted(RunStatus.CANCELLED));
     assertThat(engine.run(claim.runId()).setup().chain().continuedTo()).isNull();
   }
 
@@ -414,7 +439,7 @@ class CleanUpTest extends EngineFixture {
   @Test
   void the_successor_of_a_run_cleans_up_even_if_no_worker_has_claimed_it() {
     Claim claim = startAndClaim();
-    engine.report(new Report.ContinueAsNew(claim, payload("1"), null, true));
+    engine.report(new Report.ContinueAsNew(claim, payload("1"), null, true, ""));
 
     CancelResult result = cancel(claim.runId());
 

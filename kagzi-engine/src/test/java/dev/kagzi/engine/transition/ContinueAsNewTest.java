@@ -63,7 +63,7 @@ class ContinueAsNewTest extends FamilyTest {
   }
 
   private static Report next(Claim claim, String input) {
-    return new Report.ContinueAsNew(claim, payload(input), null, false);
+    return new Report.ContinueAsNew(claim, payload(input), null, false, "");
   }
 
   private RunId continued(ReportResult result) {
@@ -222,7 +222,7 @@ class ContinueAsNewTest extends FamilyTest {
     Claim claim = engine.claimOne(worker).claim();
 
     RunId successor =
-        continued(engine.report(new Report.ContinueAsNew(claim, payload("1"), "v2", false)));
+        continued(engine.report(new Report.ContinueAsNew(claim, payload("1"), "v2", false, "")));
 
     assertThat(engine.run(run).version()).isEmpty();
     assertThat(engine.run(successor).version()).isEqualTo("v2");
@@ -469,13 +469,61 @@ class ContinueAsNewTest extends FamilyTest {
     for (int i = 0; i < 3; i++) {
       engine.report(done(engine.claimOne(worker).claim(), "1"));
     }
-    continued(engine.report(new Report.ContinueAsNew(claim, payload("1"), null, true)));
+    continued(engine.report(new Report.ContinueAsNew(claim, payload("1"), null, true, "")));
     assertThat(
             stored.count(
                 "SELECT count(*) AS value FROM kagzi.step_runs WHERE run_id = '"
                     + claim.runId()
                     + "' AND status = 'RUNNING'"))
         .isZero();
+  }
+
+  private static Report next(Claim claim, String input, String step) {
+    return new Report.ContinueAsNew(claim, payload(input), null, true, step);
+  }
+
+  private static String message(ReportResult refused) {
+    assertThat(refused).isInstanceOf(Refused.class);
+    return ((Refused) refused).refusal().getMessage();
+  }
+
+  @Test
+  void a_refusal_is_recorded_and_stays_although_the_child_has_ended() {
+    Family family = family();
+    Report report = next(family.parent, "1", "continue-as-new");
+    String refused = message(engine.report(report));
+    engine.report(done(family.child, "1"));
+
+    assertThat(message(engine.report(report))).as("sent again").isEqualTo(refused);
+    engine.report(new Report.Released(family.parent, 0, null));
+    Task task = engine.claimOne(worker);
+
+    assertThat(task.steps())
+        .filteredOn(step -> step.stepKey().equals("continue-as-new"))
+        .singleElement()
+        .satisfies(
+            step ->
+                assertThat(step.result())
+                    .isInstanceOfSatisfying(
+                        RecordedStep.Result.FinalFailure.class,
+                        failure -> {
+                          assertThat(failure.failure().message()).isEqualTo(refused);
+                          assertThat(failure.failure().metadata())
+                              .containsEntry("code", "OPEN_STEPS");
+                        }));
+    continued(engine.report(next(task.claim(), "1", "continue-as-new#2")));
+  }
+
+  @Test
+  void the_next_attempt_of_a_run_is_not_refused_for_what_an_earlier_one_was() {
+    Family family = family();
+    message(engine.report(next(family.parent, "1", "continue-as-new")));
+    engine.report(failed(family.parent, "cannot continue"));
+    engine.report(done(family.child, "1"));
+    await(engine.engine().runs().resume(NAMESPACE, family.parent.runId(), null, false));
+    Claim second = engine.claimOne(worker).claim();
+
+    continued(engine.report(next(second, "1", "continue-as-new")));
   }
 
   @Test
@@ -506,6 +554,20 @@ class ContinueAsNewTest extends FamilyTest {
                     + successor
                     + "'"))
         .isZero();
+  }
+
+  @Test
+  void a_callback_of_the_same_batch_is_named_too() {
+    Claim claim = startAndClaim(queue);
+
+    List<ReportResult> results =
+        engine.report(
+            List.of(
+                new Report.StepDone(
+                    claim, "payment", 1, StepKind.CALLBACK, null, payload("1"), 0, ""),
+                next(claim)));
+
+    assertThat(message(results.get(1))).contains("payment");
   }
 
   @Test
@@ -602,6 +664,45 @@ class ContinueAsNewTest extends FamilyTest {
       RunId successor = continued(await(reported).get(0));
       Awaitility.await().until(() -> engine.run(successor).status() == RunStatus.CANCELLED);
     }
+  }
+
+  private void postCancel(RunId run) {
+    database.execute(
+        "INSERT INTO kagzi.run_messages (to_run, step_id, what, created_at) VALUES ('"
+            + run
+            + "', '', 'CANCEL', kagzi.clock())");
+  }
+
+  /** The report deletes the messages to its run, as an answer to its question for results. */
+  @Test
+  void a_cancel_of_the_parent_is_not_lost_to_a_report_that_is_sent_again() {
+    Family family = family();
+    RunId successor = continued(engine.report(next(family.child)));
+    postCancel(family.child.runId());
+
+    engine.report(new Report.Awaited(family.child, List.of("b"), true, null, true));
+
+    Awaitility.await().until(() -> engine.run(successor).status() == RunStatus.CANCELLED);
+  }
+
+  @Test
+  void a_cancel_of_the_parent_is_not_lost_to_a_report_from_another_namespace() {
+    Family family = family();
+    postCancel(family.child.runId());
+
+    ReportResult result =
+        await(
+                engine
+                    .engine()
+                    .reports()
+                    .accept(
+                        "other",
+                        List.of(new Report.Awaited(family.child, List.of("b"), true, null, true))))
+            .getFirst();
+
+    assertThat(result).isInstanceOf(Refused.class);
+    Awaitility.await()
+        .until(() -> engine.run(family.child.runId()).status() == RunStatus.CANCELLED);
   }
 
   @Test

@@ -22,12 +22,14 @@ import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /** Published values: which one a run shows, and which reports change it. */
@@ -177,20 +179,20 @@ class PublishedTest extends EngineFixture {
     engine.report(new Report.ValuesPublished(claim, names));
 
     assertThat(refusal(publish(claim, 1, "x")))
-        .startsWith("published: 1001 names, the last of them progress (expected: at most 1000");
+        .startsWith("published: 2001 names, the last of them progress (expected: at most 2000");
 
     Claim other = startAndClaim();
     String large = "x".repeat(PublishedValue.BYTES_MAX - 100);
     assertThat(refusal(publish(other, 1, "x".repeat(PublishedValue.BYTES_MAX))))
         .isEqualTo("published[progress]: 65538 bytes (expected: at most 65536 bytes)");
-    for (int i = 1; i <= 16; i++) {
+    for (int i = 1; i <= 32; i++) {
       engine.report(published(other, new PublishedValue("n" + i, "", 1, i, json(large))));
     }
-    assertThat(refusal(engine.report(published(other, value("", 1, 17, large)))))
-        .startsWith("published: 11")
-        .endsWith("(expected: at most 1048576 bytes of published values in one run)");
+    assertThat(refusal(engine.report(published(other, value("", 1, 33, large)))))
+        .startsWith("published: 21")
+        .endsWith("(expected: at most 2097152 bytes of published values in one run)");
     // A later value of a name replaces the earlier one, in any branch.
-    engine.report(published(other, new PublishedValue("n1", "p[a]/", 1, 18, json("small"))));
+    engine.report(published(other, new PublishedValue("n1", "p[a]/", 1, 34, json("small"))));
     assertThat(publish(other, 1, large)).isInstanceOf(ReportResult.Accepted.class);
   }
 
@@ -261,6 +263,33 @@ class PublishedTest extends EngineFixture {
       publish(claim, 1, "a");
 
       notified.get(20, TimeUnit.SECONDS);
+    }
+  }
+
+  /** A run whose values are stored here again and again must not hide those of other servers. */
+  @Test
+  void a_watch_of_a_value_at_another_server_is_notified_while_another_run_is_busy()
+      throws Exception {
+    Claim quiet = startAndClaim();
+    Claim busy = startAndClaim();
+    publish(busy, 1, "a");
+    try (TestEngine elsewhere = TestEngine.start(database.config(), "elsewhere")) {
+      CompletableFuture<Void> never = watch(busy.runId(), "", Long.MAX_VALUE);
+      CompletableFuture<Void> notified = watch(quiet.runId(), "progress", 0);
+      // Each watch is read when it begins; this one was read after the others.
+      watch(busy.runId(), "progress", 0).get(20, TimeUnit.SECONDS);
+
+      elsewhere.report(published(quiet, value("", 1, 1, "a")));
+
+      Awaitility.await()
+          .atMost(Duration.ofSeconds(20))
+          .pollInterval(Duration.ofMillis(10))
+          .until(
+              () -> {
+                engine.engine().published().changed(busy.runId());
+                return notified.isDone();
+              });
+      assertThat(never).isNotDone();
     }
   }
 

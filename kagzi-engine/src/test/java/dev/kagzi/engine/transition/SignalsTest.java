@@ -7,6 +7,7 @@ import static dev.kagzi.engine.TestEngine.failed;
 import static dev.kagzi.engine.TestEngine.payload;
 import static dev.kagzi.engine.TestEngine.sleep;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.kagzi.engine.EngineConfig;
 import dev.kagzi.engine.TestEngine;
@@ -353,7 +354,7 @@ class SignalsTest extends EngineFixture {
     List<ReportResult> stopped =
         engine.report(
             List.of(
-                new Report.ReceivesStopped(claim, List.of("race[ask]/")),
+                new Report.ReceivesStopped(claim, List.of("race[ask]/"), null),
                 receive(claim, "approval", null)));
 
     assertThat(stopped.get(0)).isEqualTo(new ReportResult.Accepted(RunStatus.RUNNING));
@@ -365,6 +366,42 @@ class SignalsTest extends EngineFixture {
         .containsExactlyInAnyOrder("race[asked]/approval", "approval", "approval#2");
   }
 
+  /** A replay of the loser needs its receipts, to find the undos behind them. */
+  @Test
+  void with_the_winner_the_receipts_of_a_loser_stay_recorded_and_its_signals_are_given_back() {
+    Claim claim = startAndClaim();
+    for (String id : List.of("a", "b")) {
+      send(claim.runId(), "approval", id);
+    }
+    engine.report(receiveInBranch(claim, "race[ask]/approval"));
+    Report.StepDone winner =
+        new Report.StepDone(claim, "race", 1, StepKind.FUNCTION, null, payload("\"t\""), 0, "");
+    Report stopped = new Report.ReceivesStopped(claim, List.of("race[ask]/"), winner);
+
+    List<ReportResult> results =
+        engine.report(
+            List.of(
+                receiveInBranch(claim, "race[ask]/approval#2"),
+                receiveInBranch(claim, "race[ask]/approval#3"),
+                stopped,
+                receive(claim, "approval", null)));
+    ReportResult again = engine.report(stopped);
+
+    assertThat(results.get(2)).isEqualTo(new ReportResult.Accepted(RunStatus.RUNNING));
+    assertThat(again).isEqualTo(new ReportResult.Accepted(RunStatus.RUNNING));
+    assertThat(result(results.get(3))).isEqualTo(output("a"));
+    assertThat(result(engine.report(receive(claim, "approval#2", null)))).isEqualTo(output("b"));
+    engine.report(new Report.Released(claim, 0, null));
+    assertThat(engine.claimOne(worker).steps())
+        .extracting(RecordedStep::stepKey, RecordedStep::result)
+        .containsExactlyInAnyOrder(
+            tuple("race", new RecordedStep.Result.Output(payload("\"t\""))),
+            tuple("race[ask]/approval", output("a")),
+            tuple("race[ask]/approval#2", output("b")),
+            tuple("approval", output("a")),
+            tuple("approval#2", output("b")));
+  }
+
   @Test
   void a_lost_claim_receives_and_gives_back_nothing() {
     Claim claim = startAndClaim();
@@ -373,7 +410,7 @@ class SignalsTest extends EngineFixture {
 
     assertThat(engine.report(receive(old, "approval", null)))
         .isEqualTo(new ReportResult.ClaimLost(RunStatus.RUNNING));
-    assertThat(engine.report(new Report.ReceivesStopped(old, List.of("race[ask]/"))))
+    assertThat(engine.report(new Report.ReceivesStopped(old, List.of("race[ask]/"), null)))
         .isEqualTo(new ReportResult.ClaimLost(RunStatus.RUNNING));
     assertThat(signals(claim.runId())).singleElement().extracting(SignalView::stepKey).isNull();
   }

@@ -227,6 +227,37 @@ class CleanUpTest extends RealServerTest {
   }
 
   @Test
+  void a_run_that_continues_as_new_learns_there_of_the_cancel_and_cleans_up() throws Exception {
+    CountDownLatch cancelled = new CountDownLatch(1);
+    RunHandle<String> run =
+        run(
+            (ctx, name) -> {
+              Saga saga = ctx.saga();
+              saga.undo("refund", () -> done.add("refund"));
+              reached.countDown();
+              // Outside of a step, so that nothing is interrupted.
+              cancelled.await();
+              try {
+                return ctx.continueAsNew("Bergen");
+              } catch (RunCancelledException stopped) {
+                done.add("cancelled");
+                saga.compensate();
+                // The run is parked, so that a replay throws at the same call.
+                ctx.cleanup("wait", own -> own.sleep("a-while", Duration.ofSeconds(2)));
+                throw stopped;
+              }
+            });
+    awaitReached();
+    assertThat(run.cancel()).isTrue();
+    cancelled.countDown();
+
+    assertCancelled(run);
+    // A claim that may not know of the cancel is not parked, so there can be one replay more.
+    assertThat(done).startsWith("cancelled", "refund", "cancelled").containsOnlyOnce("refund");
+    assertThat(run.successor()).isEmpty();
+  }
+
+  @Test
   void after_it_only_compensate_and_cleanup_accept_calls() {
     List<String> refused = new CopyOnWriteArrayList<>();
     RunHandle<String> run =

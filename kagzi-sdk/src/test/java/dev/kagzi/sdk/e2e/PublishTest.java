@@ -130,6 +130,38 @@ class PublishTest extends RealServerTest {
     assertThat(run.published("progress", String.class)).contains("done");
   }
 
+  /** More steps than a run may have names. */
+  @Test
+  void the_code_of_many_steps_publishes_and_a_replay_changes_nothing() {
+    int steps = 1_050;
+    AtomicInteger executions = new AtomicInteger();
+    RunHandle<String> run =
+        run(
+            (ctx, name) -> {
+              int execution = executions.incrementAndGet();
+              for (int i = 1; i <= steps; i++) {
+                int done = i;
+                ctx.step("work", () -> ctx.publish("progress", done));
+                ctx.publish("recorded", execution + ": " + done);
+              }
+              ctx.receive(WORD);
+              ctx.publish("progress", -execution);
+              ctx.receive(WORD);
+              return "done";
+            });
+    awaitStatus(run, RunStatus.SLEEPING);
+    assertThat(run.published("progress", Integer.class)).contains(steps);
+    assertThat(run.published("recorded", String.class)).contains("1: " + steps);
+
+    run.signal(WORD, "a");
+    await().atMost(SOON).until(() -> executions.get() == 2 && run.status() == RunStatus.SLEEPING);
+    assertThat(run.published("progress", Integer.class)).contains(-2);
+    assertThat(run.published("recorded", String.class)).contains("1: " + steps);
+    run.signal(WORD, "b");
+    run.result(SOON);
+    assertThat(run.published("progress", Integer.class)).contains(-2);
+  }
+
   private static void awaitPublished(RunHandle<?> run, String value) {
     await()
         .atMost(PUBLISHED_MAX)

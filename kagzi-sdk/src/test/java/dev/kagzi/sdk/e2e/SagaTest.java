@@ -15,6 +15,7 @@ import dev.kagzi.sdk.Retry;
 import dev.kagzi.sdk.RunFailedException;
 import dev.kagzi.sdk.RunHandle;
 import dev.kagzi.sdk.Saga;
+import dev.kagzi.sdk.Signal;
 import dev.kagzi.sdk.WorkFailedException;
 import dev.kagzi.sdk.Workflow;
 import dev.kagzi.sdk.WorkflowContext;
@@ -450,6 +451,83 @@ class SagaTest extends RealServerTest {
 
     assertThat(run.result(SOON)).isEqualTo("quick");
     assertThat(done).containsExactly("book slow", "cancel quick", "cancel slow");
+  }
+
+  private static final Signal<String> WORD = Signal.of("word", String.class);
+
+  @Test
+  void the_undo_of_a_loser_that_received_a_signal_is_executed_and_the_signal_is_given_back() {
+    CountDownLatch charged = new CountDownLatch(1);
+    RunHandle<String> run =
+        run(
+            (ctx, name) -> {
+              Saga saga = ctx.saga();
+              String winner =
+                  ctx.race(
+                      "pay",
+                      Branch.of(
+                          "slow",
+                          branch -> {
+                            String word = branch.receive(WORD);
+                            saga.undo("refund", () -> done.add("refund " + word));
+                            branch.step("charge", () -> done.add("charge " + word));
+                            branch.step("confirm", () -> countDownAndWait(charged));
+                            return "slow";
+                          }),
+                      Branch.of(
+                          "quick",
+                          branch -> {
+                            branch.step("wait", () -> await(charged));
+                            return "quick";
+                          }));
+              saga.compensate();
+              return winner + " " + ctx.receive(WORD);
+            });
+    run.signal(WORD, "a");
+
+    assertThat(run.result(SOON)).isEqualTo("quick a");
+    assertThat(done).containsExactly("charge a", "refund a");
+  }
+
+  /** Its undo is known without a replay: it has ended by itself. A replay must find it, too. */
+  @Test
+  void an_interrupted_compensation_executes_the_undo_of_a_failed_loser_that_received_a_signal()
+      throws Exception {
+    Workflow<String, String> code =
+        (ctx, name) -> {
+          Saga saga = ctx.saga();
+          String winner =
+              ctx.race(
+                  "pay",
+                  Branch.<String>of(
+                      "failing",
+                      branch -> {
+                        String word = branch.receive(WORD);
+                        saga.undo("refund", () -> done.add("refund " + word));
+                        branch.step("charge", SagaTest::fail);
+                        return "failing";
+                      }),
+                  Branch.of(
+                      "quick",
+                      branch -> {
+                        branch.sleep("blink", Duration.ofMillis(1_500));
+                        return "quick";
+                      }));
+          saga.undo("cancel-flight", () -> cancel("flight"));
+          saga.compensate();
+          return winner;
+        };
+    RunHandle<String> run = kagzi.workflow(type).start("Oslo");
+    run.signal(WORD, "a");
+    try (Kagzi first = Kagzi.connect(server.address())) {
+      first.worker().workflow(type, code).drainTimeout(Duration.ZERO).start();
+      assertThat(undoing.await(20, TimeUnit.SECONDS)).isTrue();
+    }
+    crash.countDown();
+    kagzi.worker().workflow(type, code).start();
+
+    assertThat(run.result(SOON)).isEqualTo("quick");
+    assertThat(done).containsExactly("cancel flight", "refund a");
   }
 
   @Test

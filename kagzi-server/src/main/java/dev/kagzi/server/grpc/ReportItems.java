@@ -34,8 +34,7 @@ final class ReportItems {
       case CHILD_STARTED -> childStarted(claim, item.getChildStarted(), defaults);
       case AWAITED -> awaited(claim, item.getAwaited());
       case RECEIVE -> receive(claim, item.getReceive());
-      case RECEIVES_STOPPED ->
-          new Report.ReceivesStopped(claim, item.getReceivesStopped().getScopesList());
+      case RECEIVES_STOPPED -> receivesStopped(claim, item.getReceivesStopped());
       case VALUES_PUBLISHED -> published(claim, item.getValuesPublished());
       case CALLBACK -> callback(claim, item.getCallback(), callbacks);
       case CONTINUE_AS_NEW -> continueAsNew(claim, item.getContinueAsNew());
@@ -61,7 +60,14 @@ final class ReportItems {
         optional(step.hasProgress(), step.getProgress()));
   }
 
-  private static Report stepDone(Claim claim, ReportItem.StepDone step) {
+  private static Report receivesStopped(Claim claim, ReportItem.ReceivesStopped stopped) {
+    return new Report.ReceivesStopped(
+        claim,
+        stopped.getScopesList(),
+        stopped.hasWinner() ? stepDone(claim, stopped.getWinner()) : null);
+  }
+
+  private static Report.StepDone stepDone(Claim claim, ReportItem.StepDone step) {
     return new Report.StepDone(
         claim,
         step.getStepKey(),
@@ -166,7 +172,8 @@ final class ReportItems {
         claim,
         Arguments.payload(next.getInput()),
         next.hasVersion() ? next.getVersion() : null,
-        next.getOpenSteps());
+        next.getOpenSteps(),
+        next.getStepKey());
   }
 
   private static Report cancelSeen(Claim claim, ReportItem.CancelSeen seen) {

@@ -145,7 +145,8 @@ final class CallbackRoutes {
   private void refuse(Context context, Refusal refusal) {
     switch (refusal.code()) {
       // The run was deleted since: a server has signed the token.
-      case NOT_FOUND, RUN_ENDED -> error(context, GONE, "the run of this callback has ended");
+      case NOT_FOUND, RUN_ENDED, RUN_CONTINUED ->
+          error(context, GONE, "the run of this callback has ended");
       default -> {
         switch (refusal.reason()) {
           case UNAVAILABLE, RESOURCE_EXHAUSTED -> {

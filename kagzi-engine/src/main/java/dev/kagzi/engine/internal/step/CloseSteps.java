@@ -4,6 +4,7 @@ import dev.kagzi.engine.internal.db.Session;
 import dev.kagzi.engine.internal.value.Json;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.StepKind;
 import java.sql.SQLException;
 import java.util.Collection;
 import java.util.List;
@@ -75,25 +76,37 @@ public final class CloseSteps {
                          LIMIT 1) END
       """;
 
-  /** Deletes the receives of branches that lost their race: they count as never begun. */
+  /**
+   * Deletes the receives of branches that lost their race: they count as never begun. With {@code
+   * keeps_ended}, only those that have not ended.
+   */
   public static final String DELETE_RECEIVES_SQL =
       """
       DELETE FROM kagzi.step_runs s
-       USING unnest(?::uuid[], ?::text[]) AS n (run_id, scope)
+       USING unnest(?::uuid[], ?::text[], ?::boolean[]) AS n (run_id, scope, keeps_ended)
        WHERE s.run_id = n.run_id
          AND s.kind = 'SIGNAL'
          AND starts_with(s.step_id, n.scope)
+         AND (s.status = 'RUNNING' OR NOT n.keeps_ended)
       """;
 
   private CloseSteps() {}
 
   /** A branch of a run; the scope is the common prefix of its step keys. */
-  public record Scope(RunId runId, String scope) {}
+  public record Scope(RunId runId, String scope, boolean keepsEnded) {
+    /** Whether {@link #deleteReceives} deletes this step. */
+    public boolean deletes(StepRow step) {
+      return step.runId().equals(runId)
+          && step.stepKey().startsWith(scope)
+          && (keepsEnded ? step.isReceiving() : step.kind() == StepKind.SIGNAL);
+    }
+  }
 
   public static void deleteReceives(Session tx, Collection<Scope> scopes) throws SQLException {
     tx.query(DELETE_RECEIVES_SQL)
         .bindUuids(scopes, each -> each.runId().value())
         .bindTexts(scopes, Scope::scope)
+        .bindBooleans(scopes, Scope::keepsEnded)
         .update();
   }
 

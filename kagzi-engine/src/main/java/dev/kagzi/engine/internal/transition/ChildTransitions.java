@@ -103,8 +103,11 @@ record ChildTransitions(
   }
 
   ReportResult awaited(RunRow row, Report.Awaited r) {
-    if (!row.status().isFinal()) {
-      // The batch has deleted the messages, so they must be applied even if the claim is lost.
+    // The batch has deleted the messages, so they must be applied even if the claim is lost, and
+    // forwarded even if this report was sent again after the run had continued as new.
+    if (row.status().isFinal()) {
+      forwardToChain(row);
+    } else {
       readInbox(row);
     }
     return switch (row.fence(r.claim())) {

@@ -43,6 +43,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -146,26 +147,30 @@ final class RunBatch {
     return chains;
   }
 
-  /** The steps by which this batch starts children of the run that are not detached. */
-  List<String> startedChildren(RunId runId) {
-    return starts.stream()
-        .map(StartRun::lineage)
-        .filter(lineage -> runId.equals(lineage.parent()) && !lineage.detached())
-        .map(lineage -> String.valueOf(lineage.parentStep()))
-        .toList();
+  /** The steps by which this batch starts children that are not detached, or makes callbacks. */
+  List<String> openedSteps(RunId runId) {
+    Stream<String> children =
+        starts.stream()
+            .map(StartRun::lineage)
+            .filter(lineage -> runId.equals(lineage.parent()) && !lineage.detached())
+            .map(lineage -> String.valueOf(lineage.parentStep()));
+    Stream<String> callbacks =
+        steps.values().stream()
+            .flatMap(attempts -> attempts.values().stream())
+            .filter(step -> step.runId().equals(runId) && step.kind() == StepKind.CALLBACK)
+            .map(StepRow::stepKey);
+    return Stream.concat(children, callbacks).toList();
   }
 
-  /** Ends the receives of a branch that has lost its race, as if they had never begun. */
-  void stopReceives(RunId runId, String scope) {
+  /**
+   * Gives back the signals of a branch that has lost its race, and deletes its receives. With
+   * {@code keepsEnded} those that have ended stay: a replay finds the undos behind them.
+   */
+  void stopReceives(RunId runId, String scope, boolean keepsEnded) {
     signals.giveBack(runId, scope);
-    steps
-        .keySet()
-        .removeIf(
-            key ->
-                key.runId().equals(runId)
-                    && key.stepKey().startsWith(scope)
-                    && attempts(runId, key.stepKey()).getLast().kind() == StepKind.SIGNAL);
-    stoppedScopes.add(new CloseSteps.Scope(runId, scope));
+    CloseSteps.Scope stopped = new CloseSteps.Scope(runId, scope, keepsEnded);
+    steps.keySet().removeIf(key -> stopped.deletes(attempts(key.runId(), key.stepKey()).getLast()));
+    stoppedScopes.add(stopped);
   }
 
   void readFailureContexts(Collection<RunId> ids) throws SQLException {

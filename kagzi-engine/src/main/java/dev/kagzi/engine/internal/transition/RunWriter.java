@@ -108,14 +108,14 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
   private static void lockAndRead(RunBatch batch, List<ChangeRun<?>> writes, TransitionRules rules)
       throws SQLException {
     Set<RunId> ids = new LinkedHashSet<>();
+    writes.forEach(write -> ids.add(write.runId()));
+    batch.lock(ids);
     Set<RunId> receivers = new LinkedHashSet<>();
     for (ChangeRun<?> write : writes) {
-      ids.add(write.runId());
-      if (readsMessages(write)) {
+      if (readsMessages(write, batch.row(write.runId()))) {
         receivers.add(write.runId());
       }
     }
-    batch.lock(ids);
     batch.takeMessages(receivers);
     Reads reads = new Reads(batch, rules);
     writes.forEach(reads::add);
@@ -129,9 +129,13 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     batch.readChains(reads.continuing, reads.chained);
   }
 
-  private static boolean readsMessages(ChangeRun<?> write) {
+  // A report with the id of another namespace's run is refused, and must not delete its messages.
+  private static boolean readsMessages(ChangeRun<?> write, @Nullable RunRow row) {
     return write instanceof DeliverMessages
-        || (write instanceof ReportWrite r && r.report() instanceof Report.Awaited);
+        || (write instanceof ReportWrite report
+            && report.report() instanceof Report.Awaited
+            && row != null
+            && row.queue().namespace().equals(report.namespace()));
   }
 
   /** What the decisions about the writes of a batch need besides locked runs and messages. */
@@ -162,7 +166,8 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
       RunId run = write.runId();
       RunRow row = batch.row(run);
       signals.add(write);
-      if (row != null && !(write instanceof ReportWrite)) {
+      boolean isReport = write instanceof ReportWrite;
+      if (row != null && (!isReport || !batch.inbox(run).isEmpty())) {
         chained.add(row);
       }
       switch (write) {
@@ -214,9 +219,18 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
           addEnd(write, row);
         }
         case Report.Receive r -> steps.add(new StepRow.Key(run, r.stepKey()));
-        case Report.ReceivesStopped ignored -> {}
+        case Report.ReceivesStopped r -> {
+          if (r.winner() != null) {
+            steps.add(new StepRow.Key(run, r.winner().stepKey()));
+          }
+        }
         case Report.ValuesPublished ignored -> publishing.add(run);
-        case Report.ContinueAsNew ignored -> continuing.add(run);
+        case Report.ContinueAsNew r -> {
+          continuing.add(run);
+          if (!r.stepKey().isEmpty()) {
+            steps.add(new StepRow.Key(run, r.stepKey()));
+          }
+        }
         case Report.CancelSeen r -> steps.add(new StepRow.Key(run, r.stepKey()));
         case Report.StepStarted ignored -> {}
         case Report.Released ignored -> {}

@@ -263,7 +263,8 @@ record SignalTransitions(
   ReportResult stopReceives(RunRow row, Report.ReceivesStopped r) {
     return switch (row.fence(r.claim())) {
       case HELD -> {
-        r.scopes().forEach(scope -> batch.stopReceives(row.runId(), scope));
+        boolean keepsEnded = r.winner() != null;
+        r.scopes().forEach(scope -> batch.stopReceives(row.runId(), scope, keepsEnded));
         yield new ReportResult.Accepted(RunStatus.RUNNING);
       }
       case ENDED_BY_HOLDER -> new ReportResult.Accepted(row.status());

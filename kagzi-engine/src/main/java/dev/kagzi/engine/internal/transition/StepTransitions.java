@@ -223,7 +223,7 @@ record StepTransitions(
             .ranUs(r.ranUs())
             .inputHash(r.inputHash())
             .row();
-    if (needsNoRead(r) && done.isPlainResult()) {
+    if (needsNoRead(r) && done.isPlainResult() && r.equals(write.report())) {
       batch.addWithoutRead(done, write);
     } else {
       batch.add(done);

@@ -91,6 +91,14 @@ final class Transitions {
     return (caller == null ? row.fence(claim) : row.fence(claim, caller)) == RunRow.Fence.HELD;
   }
 
+  private ReportResult stopReceives(RunRow row, Report.ReceivesStopped r, ReportWrite write) {
+    ReportResult stopped = signals.stopReceives(row, r);
+    Report.StepDone winner = r.winner();
+    return winner == null || stopped instanceof ReportResult.ClaimLost
+        ? stopped
+        : steps.stepDone(row, winner, write);
+  }
+
   private ReportResult resultOf(RunRow row, ReportWrite write) {
     return switch (write.report()) {
       case Report.StepStarted r -> steps.stepStarted(row, r, write);
@@ -103,7 +111,7 @@ final class Transitions {
       case Report.ChildStarted r -> children.startChild(row, r);
       case Report.Awaited r -> children.awaited(row, r);
       case Report.Receive r -> signals.receive(row, r, write);
-      case Report.ReceivesStopped r -> signals.stopReceives(row, r);
+      case Report.ReceivesStopped r -> stopReceives(row, r, write);
       case Report.ValuesPublished r -> published.publish(row, r);
       case Report.ContinueAsNew r -> chains.continueAsNew(row, r);
       case Report.CancelSeen r -> cancels.seen(row, r);

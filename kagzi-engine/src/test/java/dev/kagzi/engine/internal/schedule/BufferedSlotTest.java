@@ -196,7 +196,7 @@ class BufferedSlotTest {
     Task first = engine.claimOne(worker);
     nextDay();
 
-    engine.report(new Report.ContinueAsNew(first.claim(), payload("2"), null, false));
+    engine.report(new Report.ContinueAsNew(first.claim(), payload("2"), null, false, ""));
     nextDay();
 
     assertThat(view(schedule).waitingSlot()).isNotNull();
@@ -217,7 +217,7 @@ class BufferedSlotTest {
     ScheduleView schedule = create(Overlap.SKIP);
     nextDay();
     engine.report(
-        new Report.ContinueAsNew(engine.claimOne(worker).claim(), payload("2"), null, false));
+        new Report.ContinueAsNew(engine.claimOne(worker).claim(), payload("2"), null, false, ""));
 
     nextDay();
 

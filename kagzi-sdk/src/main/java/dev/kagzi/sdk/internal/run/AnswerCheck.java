@@ -5,6 +5,7 @@ import dev.kagzi.protocol.v1.RecordedStep;
 import dev.kagzi.protocol.v1.ReportItem;
 import dev.kagzi.protocol.v1.ReportResult;
 import dev.kagzi.sdk.internal.log.EventLog;
+import org.jspecify.annotations.Nullable;
 
 /** Checks the answer to a report for which the code did not wait. */
 final class AnswerCheck {
@@ -22,11 +23,12 @@ final class AnswerCheck {
       case ACCEPTED -> {}
       case CLAIM_LOST -> throw thread.end(new StopReason.Lost());
       case ALREADY_RECORDED -> {
-        if (item.hasStepDone() && !isSame(item.getStepDone(), result.getAlreadyRecorded())) {
+        ReportItem.StepDone done = done(item);
+        if (done != null && !isSame(done, result.getAlreadyRecorded())) {
           log.warn(
                   "another result of the step is already recorded, the run starts over from its history")
               .about(thread.state().logged())
-              .with("step", item.getStepDone().getStepKey())
+              .with("step", done.getStepKey())
               .write();
           throw thread.end(new StopReason.StartOver());
         }
@@ -34,6 +36,13 @@ final class AnswerCheck {
       case REFUSED -> throw failRefused(thread, item, result.getRefused());
       default -> throw thread.end(new StopReason.StartOver());
     }
+  }
+
+  private static ReportItem.@Nullable StepDone done(ReportItem item) {
+    if (item.hasReceivesStopped() && item.getReceivesStopped().hasWinner()) {
+      return item.getReceivesStopped().getWinner();
+    }
+    return item.hasStepDone() ? item.getStepDone() : null;
   }
 
   private static boolean isSame(ReportItem.StepDone own, RecordedStep recorded) {

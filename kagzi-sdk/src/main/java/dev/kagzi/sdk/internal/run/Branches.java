@@ -219,8 +219,7 @@ final class Branches {
       Running one = awaitEnd();
       if (one.failure == null) {
         stopAll("branch " + one.branch.name() + " of " + key + " has won");
-        giveBackSignals(one);
-        parent.reports().hold(parent.item().setStepDone(winnerRecord(one)).build());
+        recordWinner(one);
         return one.value;
       }
     }
@@ -232,23 +231,23 @@ final class Branches {
     throw new IllegalStateException("race " + key + ": no branch ended (expected: all of them)");
   }
 
-  // Before the winner is recorded: if the process dies in between, the race is decided again.
-  private void giveBackSignals(Running winner) {
+  // The winner is recorded in the transaction in which the losers give back their signals: if the
+  // race were decided again, a loser would replay a receipt whose signal is in the buffer.
+  private void recordWinner(Running winner) {
+    ReportItem.StepDone record = winnerRecord(winner);
     List<String> scopes =
         branches.stream()
             .filter(branch -> branch != winner.branch)
             .map(this::scope)
             .filter(context.history()::hasReceives)
             .toList();
-    if (!scopes.isEmpty()) {
-      parent
-          .reports()
-          .reportAsync(
-              parent
-                  .item()
-                  .setReceivesStopped(ReportItem.ReceivesStopped.newBuilder().addAllScopes(scopes))
-                  .build());
+    if (scopes.isEmpty()) {
+      parent.reports().hold(parent.item().setStepDone(record).build());
+      return;
     }
+    ReportItem.ReceivesStopped stopped =
+        ReportItem.ReceivesStopped.newBuilder().addAllScopes(scopes).setWinner(record).build();
+    parent.reports().reportAsync(parent.item().setReceivesStopped(stopped).build());
   }
 
   private ReportItem.StepDone winnerRecord(Running winner) {

@@ -1,8 +1,10 @@
 package dev.kagzi.sdk.internal.run;
 
 import dev.kagzi.protocol.v1.ErrorDetail;
+import dev.kagzi.protocol.v1.RecordedStep;
 import dev.kagzi.protocol.v1.ReportItem;
 import dev.kagzi.protocol.v1.ReportResult;
+import dev.kagzi.protocol.v1.WorkflowStatus;
 import dev.kagzi.sdk.ContextMisuseException;
 import dev.kagzi.sdk.ContextMisuseException.Misuse;
 import java.lang.invoke.MethodType;
@@ -11,6 +13,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Ends a run and starts its successor. */
 final class ContinueAsNew {
+  /** The name of the step that records a refusal, or a cancel that the code learns of here. */
+  private static final String STEP = "continue-as-new";
+
   private static final String CODE = "code";
   private static final String OPEN_STEPS = "OPEN_STEPS";
 
@@ -30,12 +35,17 @@ final class ContinueAsNew {
   SuspendedError end(Type type, @Nullable Object input, @Nullable String version) {
     context.checkUse();
     checkScope();
-    checkUnconsumed();
     checkType(type, input);
+    String key = context.nextKey(STEP);
+    RecordedStep recorded = context.takeRefusal(key);
+    if (recorded != null && recorded.hasFinalFailure()) {
+      throw refused(recorded.getFinalFailure());
+    }
     ReportItem.ContinueAsNew.Builder next =
         ReportItem.ContinueAsNew.newBuilder()
             .setInput(context.payloads().encodeInput(input, type))
-            .setOpenSteps(context.leavesOpenSteps());
+            .setOpenSteps(context.leavesOpenSteps())
+            .setStepKey(key);
     if (version != null) {
       next.setVersion(version);
     }
@@ -43,6 +53,10 @@ final class ContinueAsNew {
         workflowThread.reports().report(workflowThread.item().setContinueAsNew(next).build());
     if (result.hasRefused()) {
       throw refused(result.getRefused());
+    }
+    if (result.getAccepted().getStatus() == WorkflowStatus.WORKFLOW_STATUS_RUNNING) {
+      // A cancel came first. The server has recorded that the code learns of it here.
+      throw context.cancelled();
     }
     throw workflowThread.end(
         result.hasAccepted() ? new StopReason.Continued() : new StopReason.StartOver());
@@ -56,19 +70,6 @@ final class ContinueAsNew {
           Misuse.OPEN_WORK,
           "run %s: cannot continue as new in %s (expected: in the main code, after all branches have ended)"
               .formatted(context.runId(), scope.substring(0, scope.length() - 1)));
-    }
-  }
-
-  // A refusal is not recorded. If steps were recorded after it, a replay must be refused here
-  // again,
-  // although the children have ended meanwhile.
-  private void checkUnconsumed() {
-    String step = context.history().unconsumedOfMain();
-    if (step != null) {
-      throw new ContextMisuseException(
-          Misuse.OPEN_WORK,
-          "run %s: cannot continue as new before the recorded step %s (expected: after all of them; an earlier execution was refused here, or the code has changed)"
-              .formatted(context.runId(), step));
     }
   }
 

@@ -102,14 +102,6 @@ final class History {
     return count == null || count.get() <= 0;
   }
 
-  /** A recorded step of the main code, outside of branches, that it has not asked for; or null. */
-  @Nullable String unconsumedOfMain() {
-    return steps.keySet().stream()
-        .filter(key -> key.indexOf('/') < 0)
-        .min(String::compareTo)
-        .orElse(null);
-  }
-
   /**
    * Drops recorded steps with this key prefix; their branches will not run again.
    *

@@ -17,38 +17,54 @@ final class PublishedCounts {
   private static final int RUN_BYTES_MAX = 1 << 20;
   private static final int NAMES_MAX = 1_000;
 
-  private final Map<PendingValues.Key, Integer> counts = new HashMap<>();
-  private final Map<String, Integer> bytes = new HashMap<>();
+  /** What the workflow code has published. A replay counts the same. */
+  private final Published byCode = new Published();
+
+  /**
+   * What the code of steps has published in this execution. It has limits of its own: a replay does
+   * not execute recorded steps, and must refuse the same calls of the workflow code as before.
+   */
+  private final Published bySteps = new Published();
+
   private int order;
+
+  private static final class Published {
+    private final Map<PendingValues.Key, Integer> counts = new HashMap<>();
+    private final Map<String, Integer> bytes = new HashMap<>();
+  }
 
   /** Returns the next value of this name and scope. */
   NewValue next(String scope, String name, Payload value) {
     PendingValues.Key key = new PendingValues.Key(scope, name);
-    NewValue.Builder next = next(key, value);
-    return next.setSequence(counts.merge(key, 1, Integer::sum)).build();
+    NewValue.Builder next = next(byCode, key, value);
+    return next.setSequence(byCode.counts.merge(key, 1, Integer::sum)).build();
   }
 
   /**
    * Returns the next value of a step's code. A replay does not execute it, so its values are not
-   * counted by calls: each is later than those of earlier claims.
+   * counted by calls: each is later than those of earlier claims. All steps of a branch share a
+   * scope, because a run may have more steps than names.
+   *
+   * @param scope of the code that the step belongs to
    */
-  NewValue nextInStep(String stepKey, int epoch, String name, Payload value) {
-    PendingValues.Key key = new PendingValues.Key(stepKey + "[step]/", name);
-    NewValue.Builder next = next(key, value);
-    counts.putIfAbsent(key, 1);
+  NewValue nextInStep(String scope, int epoch, String name, Payload value) {
+    PendingValues.Key key = new PendingValues.Key(scope + "[step]/", name);
+    NewValue.Builder next = next(bySteps, key, value);
+    bySteps.counts.putIfAbsent(key, 1);
     return next.setSequence(((long) epoch << Integer.SIZE) + next.getOrder()).build();
   }
 
-  private NewValue.Builder next(PendingValues.Key key, Payload value) {
+  private NewValue.Builder next(Published by, PendingValues.Key key, Payload value) {
     String name = key.name();
-    checkBytes(name, size(value));
+    checkBytes(by, name, size(value));
+    Map<PendingValues.Key, Integer> counts = by.counts;
     if (!counts.containsKey(key) && counts.size() >= NAMES_MAX) {
       throw tooMuch(
           "published names: %d with %s (expected: at most %d in one run; a name counts once for each"
                   .formatted(counts.size() + 1, name, NAMES_MAX)
               + " branch that publishes it)");
     }
-    bytes.put(name, value.getData().size());
+    by.bytes.put(name, value.getData().size());
     return NewValue.newBuilder()
         .setName(name)
         .setScope(key.scope())
@@ -56,14 +72,14 @@ final class PublishedCounts {
         .setValue(value);
   }
 
-  private void checkBytes(String name, int size) {
+  private static void checkBytes(Published by, String name, int size) {
     if (size > VALUE_BYTES_MAX) {
       throw tooMuch(
           "published value %s: %d bytes (expected: at most %d; a step's result may be larger)"
               .formatted(name, size, VALUE_BYTES_MAX));
     }
     long all = size;
-    for (Map.Entry<String, Integer> each : bytes.entrySet()) {
+    for (Map.Entry<String, Integer> each : by.bytes.entrySet()) {
       all += each.getKey().equals(name) ? 0 : each.getValue();
     }
     if (all > RUN_BYTES_MAX) {

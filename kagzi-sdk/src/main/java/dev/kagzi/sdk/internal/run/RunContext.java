@@ -197,6 +197,11 @@ final class RunContext implements WorkflowContext {
     return scopeHistory.take(key, kind);
   }
 
+  /** Returns the recorded refusal of a call that records nothing else, or null. */
+  @Nullable RecordedStep takeRefusal(String key) {
+    return scopeHistory.takeRefusal(key);
+  }
+
   /** Drops recorded steps with this key prefix; their branch will not run again. */
   void discard(String prefix) {
     scopeHistory.discard(prefix);
@@ -407,7 +412,7 @@ final class RunContext implements WorkflowContext {
     Payload encoded = payloads().encodeAny(value);
     NameRules.check("name", name);
     if (step != null) {
-      workflowThread.reports().publishInStep(step, task.getEpoch(), name, encoded);
+      workflowThread.reports().publishInStep(step, scope, task.getEpoch(), name, encoded);
     } else if (!workflowThread.isReplayOnly()) {
       workflowThread.reports().publish(scope, name, encoded);
     }

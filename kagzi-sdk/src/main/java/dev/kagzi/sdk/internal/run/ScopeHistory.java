@@ -68,6 +68,21 @@ final class ScopeHistory {
     return isGroup ? recorded : recordedOrCancelled(key, kind, recorded);
   }
 
+  /**
+   * Like {@link #take}, for a call that records a step only if it is refused. An execution that is
+   * not refused does not ask for the step.
+   */
+  @Nullable RecordedStep takeRefusal(String key) {
+    RecordedStep recorded = history.take(key);
+    if (recorded != null) {
+      if (recorded.getEpoch() > 0) {
+        workflowThread.reports().dropPublishedBeforeRecorded();
+      }
+      observe(key, StepKind.STEP_KIND_FUNCTION, recorded);
+    }
+    return recordedOrCancelled(key, StepKind.STEP_KIND_FUNCTION, recorded);
+  }
+
   private void observe(String key, StepKind kind, @Nullable RecordedStep recorded) {
     ReplayObserver observer = settings.observer();
     if (observer == null) {

@@ -159,14 +159,14 @@ final class ThreadReports {
   }
 
   /** Like {@link #publish}, for the code of a step; ignored if its result no longer counts. */
-  void publishInStep(RunningStep step, int epoch, String name, Payload value) {
+  void publishInStep(RunningStep step, String scope, int epoch, String name, Payload value) {
     state.lock();
     try {
       if (workflowThread.running() == step
           && !workflowThread.isStopped()
           && state.stopReason() == null) {
         published.add(
-            state.publishedCounts().nextInStep(step.key(), epoch, name, value), System.nanoTime());
+            state.publishedCounts().nextInStep(scope, epoch, name, value), System.nanoTime());
       }
     } finally {
       state.unlock();
