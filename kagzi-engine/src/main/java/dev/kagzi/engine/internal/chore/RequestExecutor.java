@@ -206,7 +206,8 @@ public final class RequestExecutor<K, R> {
     } catch (ExecutionException e) {
       return e.getCause() instanceof Refusal refusal
           ? refusal
-          : Refusal.of(Refusal.Reason.INTERNAL, "", "", String.valueOf(e.getCause()));
+          : Refusal.of(
+              Refusal.Reason.INTERNAL, "", "", Refusal.shorten(String.valueOf(e.getCause())));
     } catch (TimeoutException late) {
       return Refusal.of(
           Refusal.Reason.UNAVAILABLE,
