@@ -144,20 +144,28 @@ public final class RequestExecutor<K, R> {
     List<K> executed = new ArrayList<>();
     List<Failed<K>> refused = new ArrayList<>();
     List<Failed<K>> postponed = new ArrayList<>();
+    int repeated = 0;
+    Requested<K, R> logged = null;
+    Refusal loggedFailure = null;
     for (int i = 0; i < batch.size(); i++) {
       Requested<K, R> request = batch.get(i);
       Refusal failure = failure(answers.get(i), untilNanos);
       if (failure == null) {
-        logExecuted(request);
         executed.add(request.key());
+        repeated += request.attempts() > 0 ? 1 : 0;
       } else if (isFinal(failure)) {
         logRefused(request, failure);
         refused.add(failed(request, failure));
       } else {
-        logPostponed(request, failure);
         postponed.add(failed(request, failure));
+        if (request.attempts() % ATTEMPTS_PER_LINE == 0) {
+          logged = request;
+          loggedFailure = failure;
+        }
       }
     }
+    logExecuted(repeated);
+    logPostponed(logged, loggedFailure, postponed.size());
     rows.delete(tx, executed);
     rows.refuse(tx, refused);
     rows.postpone(tx, postponed);
@@ -232,13 +240,12 @@ public final class RequestExecutor<K, R> {
     return new Failed<>(request.key(), failure.code().name(), String.valueOf(failure.getMessage()));
   }
 
-  private void logExecuted(Requested<K, R> request) {
-    if (request.attempts() > 0) {
+  private void logExecuted(int repeated) {
+    if (repeated > 0) {
       log.atInfo()
           .addKeyValue("kind", kind)
-          .addKeyValue("run", request.runId())
-          .addKeyValue("attempts", request.attempts() + 1)
-          .log("a request of an application that had to wait was executed");
+          .addKeyValue("requests", repeated)
+          .log("requests of applications that had to wait were executed");
     }
   }
 
@@ -251,15 +258,18 @@ public final class RequestExecutor<K, R> {
         .log("a request of an application was refused");
   }
 
-  private void logPostponed(Requested<K, R> request, Refusal failure) {
-    if (request.attempts() % ATTEMPTS_PER_LINE == 0) {
+  /** One line for all requests of a batch: if the database is slow, there are many. */
+  private void logPostponed(
+      @Nullable Requested<K, R> one, @Nullable Refusal failure, int requests) {
+    if (one != null && failure != null) {
       log.atWarn()
           .addKeyValue("kind", kind)
-          .addKeyValue("run", request.runId())
-          .addKeyValue("attempts", request.attempts() + 1)
+          .addKeyValue("requests", requests)
+          .addKeyValue("run", one.runId())
+          .addKeyValue("attempts", one.attempts() + 1)
           .addKeyValue("code", failure.code())
           .addKeyValue("reason", failure.getMessage())
-          .log("a request of an application waits, trying again");
+          .log("requests of applications wait, trying again");
     }
   }
 
