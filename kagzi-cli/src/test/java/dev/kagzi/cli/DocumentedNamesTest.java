@@ -39,6 +39,7 @@ class DocumentedNamesTest {
           "V10__list_indexes",
           "V11__generation",
           "V12__signal_requests",
+          "V13__request_retries",
           "V9__start_requests");
 
   @Test

@@ -265,6 +265,16 @@ final class FilledDatabase {
          now() - interval '99 days', 'INVALID_ARGUMENT', 'name: refused');
       """;
 
+  private static final String V13 =
+      """
+      INSERT INTO kagzi.signal_requests
+        (run_id, namespace, name, signal_id, data, requested_at, attempts, retry_at, refusal_code,
+         refusal)
+      VALUES
+        ('{BLOCKED}', 'default', 'approval', 'second', '"no"', now() - interval '1 hour', 3,
+         now() - interval '1 minute', 'TOO_MANY_SIGNALS', 'run: 10000 signals');
+      """;
+
   /** Rows that a server of each version can write and one of the version before cannot. */
   private static final String V6 =
       """
@@ -286,7 +296,7 @@ final class FilledDatabase {
   private static final TreeMap<Integer, String> ROWS = new TreeMap<>();
 
   static {
-    List<String> rows = List.of(V1, V2, V3, V4, V5, V6, V7, V8, V9, V10, V11, V12);
+    List<String> rows = List.of(V1, V2, V3, V4, V5, V6, V7, V8, V9, V10, V11, V12, V13);
     for (int i = 0; i < rows.size(); i++) {
       ROWS.put(i + 1, rows.get(i));
     }

@@ -57,7 +57,10 @@ class FrozenMigrationsTest {
               "3b5a7732a1bc4bb8da7155b643217a0b957f50c4289566acba7ca8eb83b49c06"),
           Map.entry(
               "V12__signal_requests.sql",
-              "8754a1482d7bf2df213b0f804733aeb59fa6ea1a080418e9db0ae47a84dd4414"));
+              "8754a1482d7bf2df213b0f804733aeb59fa6ea1a080418e9db0ae47a84dd4414"),
+          Map.entry(
+              "V13__request_retries.sql",
+              "d1497ced731eb7328d80c89f944e447881478291bdaa7a3cc22327369e3cd903"));
 
   @Test
   void a_released_migration_is_not_changed() throws Exception {

@@ -8,64 +8,25 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.kagzi.engine.run.Report;
 import dev.kagzi.engine.run.SignalRequest;
+import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.Limits;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.WorkerId;
 import java.sql.Connection;
-import java.sql.DriverManager;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
-import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Signals that applications request in their own transactions. */
-class SignalRequestsTest {
-  @RegisterExtension static final TestDatabase database = new TestDatabase();
-
-  private static final Duration SOON = Duration.ofSeconds(20);
-
-  private TestEngine engine;
-  private String queue;
-
-  @BeforeEach
-  void open(TestInfo test) {
-    database.forgetRuns();
-    queue = test.getTestMethod().orElseThrow().getName();
-    // The heartbeat of a server, which finds the first request, is sent at every fifth interval.
-    engine =
-        TestEngine.start(
-            database.config(),
-            queue,
-            EngineConfig.defaults().withCoordinatorInterval(Duration.ofMillis(100)));
-  }
-
-  @AfterEach
-  void close() {
-    engine.close();
-  }
-
-  private static Connection connect() throws SQLException {
-    return DriverManager.getConnection(
-        database.config().jdbcUrl(), database.config().user(), database.config().password());
-  }
-
+class SignalRequestsTest extends RequestsFixture {
   private static String request(Connection connection, RunId run, String arguments)
       throws SQLException {
-    try (Statement statement = connection.createStatement();
-        ResultSet row =
-            statement.executeQuery(
-                "SELECT kagzi.signal_workflow('%s', %s)".formatted(run, arguments))) {
-      row.next();
-      return row.getString(1);
-    }
+    return call(connection, "signal_workflow", "'%s', %s".formatted(run, arguments));
   }
 
   private static String request(RunId run, String arguments) throws SQLException {
@@ -80,7 +41,8 @@ class SignalRequestsTest {
         session ->
             session
                 .query(
-                    "SELECT name || ' ' || convert_from(data, 'UTF8') || ' ' || coalesce(metadata, '{}')"
+                    "SELECT name || ' ' || coalesce(convert_from(data, 'UTF8'), 'received') || ' '"
+                        + " || coalesce(metadata, '{}')"
                         + " AS signal FROM kagzi.run_signals WHERE run_id = ?"
                         + " ORDER BY signal_no LIMIT 1000")
                 .bind(run.value())
@@ -88,13 +50,29 @@ class SignalRequestsTest {
   }
 
   private static List<String> rows() {
-    return database.run(
-        session ->
-            session
-                .query(
-                    "SELECT coalesce(refusal_code, 'open') AS state FROM kagzi.signal_requests"
-                        + " ORDER BY request_no LIMIT 1000")
-                .list(row -> row.text("state")));
+    return texts(
+        "SELECT coalesce(refusal_code, 'open') AS text FROM kagzi.signal_requests"
+            + " ORDER BY request_no LIMIT 1000");
+  }
+
+  private static Report.Receive received(Claim claim, String step) {
+    return new Report.Receive(claim, step, "approval", null, false);
+  }
+
+  private static Limits bufferOf(int signals) {
+    Limits d = Limits.DEFAULT;
+    return new Limits(
+        d.payloadBytesWarn(),
+        d.payloadBytesMax(),
+        d.nameLengthMax(),
+        d.externalIdLengthMax(),
+        d.stepKeyLengthMax(),
+        d.stepsPerRunMax(),
+        signals,
+        d.signalBytesPerRunMax(),
+        d.labelsMax(),
+        d.labelLengthMax(),
+        d.textLengthMax());
   }
 
   private static void awaitExecuted() {
@@ -141,15 +119,9 @@ class SignalRequestsTest {
   @Test
   void a_signal_waits_for_the_start_that_the_same_transaction_requests() throws SQLException {
     RunId run;
-    try (Connection connection = connect();
-        Statement statement = connection.createStatement()) {
+    try (Connection connection = connect()) {
       connection.setAutoCommit(false);
-      try (ResultSet row =
-          statement.executeQuery(
-              "SELECT kagzi.start_workflow('%s', '%s')".formatted(TYPE, queue))) {
-        row.next();
-        run = new RunId(row.getObject(1, UUID.class));
-      }
+      run = requestStart(connection, "'%s', '%s'".formatted(TYPE, queue));
       request(connection, run, "'approval', '1'");
       connection.commit();
     }
@@ -160,10 +132,49 @@ class SignalRequestsTest {
   }
 
   @Test
+  void signals_follow_starts_of_earlier_transactions_with_two_servers() throws SQLException {
+    List<RunId> runs = new ArrayList<>();
+    try (TestEngine other = TestEngine.start(database.config(), queue, CONFIG);
+        Connection connection = connect()) {
+      for (int i = 0; i < 300; i++) {
+        RunId run = requestStart(connection, "'%s', '%s'".formatted(TYPE, queue));
+        request(connection, run, "'n', '1'");
+        runs.add(run);
+      }
+      awaitExecuted();
+
+      assertThat(other.engine().unavailableReason()).isEmpty();
+    }
+    assertThat(rows()).isEmpty();
+    assertThat(runs).allSatisfy(run -> assertThat(signals(run)).hasSize(1));
+  }
+
+  @Test
+  void a_signal_for_a_run_whose_start_is_refused_is_refused_with_that_reason() throws SQLException {
+    engine.start("order-42");
+    RunId run;
+    try (Connection connection = connect()) {
+      connection.setAutoCommit(false);
+      run =
+          requestStart(connection, "'%s', '%s', external_id => 'order-42'".formatted(TYPE, queue));
+      request(connection, run, "'approval', '1'");
+      connection.commit();
+    }
+
+    awaitExecuted();
+
+    assertThat(rows()).containsExactly("NOT_FOUND");
+    assertThat(texts("SELECT refusal AS text FROM kagzi.signal_requests LIMIT 10").getFirst())
+        .matches(
+            "run not found.*: %s, because its requested start was refused \\(ID_IN_USE: .*\\)"
+                .formatted(run));
+  }
+
+  @Test
   void signals_of_a_run_keep_their_order_with_two_servers() throws SQLException {
     RunId first = engine.start();
     RunId second = engine.start();
-    try (TestEngine other = TestEngine.start(database.config(), queue);
+    try (TestEngine other = TestEngine.start(database.config(), queue, CONFIG);
         Connection connection = connect()) {
       for (int i = 0; i < 40; i++) {
         request(connection, first, "'n', '%d'".formatted(i));
@@ -248,24 +259,81 @@ class SignalRequestsTest {
   @Test
   void a_role_may_call_the_function_only_if_it_was_granted() throws SQLException {
     RunId run = engine.start();
-    String role = "app_" + Long.toString(System.nanoTime(), 36);
-    database.execute("CREATE ROLE %s".formatted(role));
-    database.execute("GRANT USAGE ON SCHEMA kagzi TO %s".formatted(role));
-    try (Connection connection = connect();
-        Statement statement = connection.createStatement()) {
-      statement.execute("SET ROLE " + role);
-      assertThatThrownBy(() -> request(connection, run, "'approval'"))
-          .hasMessageContaining("permission denied for function signal_workflow");
-      database.execute("GRANT EXECUTE ON FUNCTION kagzi.signal_workflow TO %s".formatted(role));
 
-      request(connection, run, "'approval'");
+    assertCallNeedsGrant("signal_workflow", "signal_requests", "'%s', 'approval'".formatted(run));
 
-      assertThatThrownBy(() -> statement.execute("SELECT 1 FROM kagzi.signal_requests"))
-          .hasMessageContaining("permission denied for table signal_requests");
-    } finally {
-      database.execute("DROP OWNED BY %s".formatted(role));
-      database.execute("DROP ROLE %s".formatted(role));
-    }
     await().atMost(SOON).until(() -> signals(run).size() == 1);
+  }
+
+  @Test
+  void metadata_of_another_kind_is_refused_with_what_was_expected() throws SQLException {
+    RunId run = engine.start();
+    for (String metadata : List.of("[1]", "\"a\"", "7", "null", "{\"a\": null}")) {
+      request(run, "'n', payload_data => '1', payload_metadata => '%s'".formatted(metadata));
+    }
+
+    awaitExecuted();
+
+    assertThat(
+            texts("SELECT refusal AS text FROM kagzi.signal_requests ORDER BY request_no LIMIT 10"))
+        .containsExactly(
+            "payload_metadata: an array (expected: a JSON object)",
+            "payload_metadata: a text (expected: a JSON object)",
+            "payload_metadata: a number (expected: a JSON object)",
+            "payload_metadata: null (expected: a JSON object)",
+            "payload_metadata[a]: null (expected: a text)");
+    assertThat(signals(run)).isEmpty();
+  }
+
+  @Test
+  void a_large_request_is_refused_without_being_read_whichever_column_is_large()
+      throws SQLException {
+    RunId run = engine.start();
+    request(
+        run,
+        "'n', payload_data => '1', payload_metadata => jsonb_build_object('a', repeat('x', 9000000))");
+    request(run, "repeat('x', 9000000)");
+    request(run, "'n', signal_id => repeat('x', 9000000)");
+    request(run, "'n', '7'");
+
+    awaitExecuted();
+
+    assertThat(texts("SELECT refusal AS text FROM kagzi.signal_requests LIMIT 10"))
+        .hasSize(3)
+        .allMatch(
+            refusal ->
+                refusal.matches("bytes of the request: 90\\d{5} \\(expected: at most 8388608\\)"));
+    assertThat(signals(run)).containsExactly("n 7 {}");
+  }
+
+  @Test
+  void signals_wait_in_their_order_while_the_buffer_of_the_run_is_full() throws SQLException {
+    engine.close();
+    engine = TestEngine.start(database.config(), queue, CONFIG.withLimits(bufferOf(2)));
+    WorkerId worker = engine.register();
+    RunId full = engine.start();
+    Claim claim = engine.claimOne(worker).claim();
+    RunId other = engine.start();
+    for (int i = 1; i <= 4; i++) {
+      request(full, "'approval', '%d'".formatted(i));
+    }
+    request(other, "'approval', '7'");
+
+    await().atMost(SOON).until(() -> rows().equals(List.of("TOO_MANY_SIGNALS", "open")));
+    await().atMost(SOON).until(() -> signals(other).size() == 1);
+    assertThat(
+            texts(
+                "SELECT refusal AS text FROM kagzi.signal_requests"
+                    + " WHERE refused_at IS NULL AND attempts > 0 AND retry_at IS NOT NULL LIMIT 10"))
+        .singleElement()
+        .asString()
+        .contains("2 signals that it has not received (expected: at most 2;");
+    engine.report(received(claim, "approval"));
+    engine.report(received(claim, "approval#2"));
+
+    await().atMost(SOON).until(() -> rows().isEmpty());
+    assertThat(signals(full))
+        .containsExactly(
+            "approval received {}", "approval received {}", "approval 3 {}", "approval 4 {}");
   }
 }

@@ -8,87 +8,32 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.kagzi.engine.query.RunView;
-import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.Shard;
 import dev.kagzi.engine.value.WorkerId;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
-import java.sql.DriverManager;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.UUID;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Starts that applications request in their own transactions. */
-class StartRequestsTest {
-  @RegisterExtension static final TestDatabase database = new TestDatabase();
-
-  private static final Duration SOON = Duration.ofSeconds(20);
+class StartRequestsTest extends RequestsFixture {
   private static final Duration HELD_OPEN = Duration.ofSeconds(2);
-
-  private TestEngine engine;
-  private String queue;
-
-  @BeforeEach
-  void open(TestInfo test) {
-    database.forgetRuns();
-    queue = test.getTestMethod().orElseThrow().getName();
-    // The heartbeat of a server, which finds the first request, is sent at every fifth interval.
-    engine =
-        TestEngine.start(
-            database.config(),
-            queue,
-            EngineConfig.defaults().withCoordinatorInterval(Duration.ofMillis(100)));
-  }
-
-  @AfterEach
-  void close() {
-    engine.close();
-  }
-
-  private static Connection connect() throws SQLException {
-    return DriverManager.getConnection(
-        database.config().jdbcUrl(), database.config().user(), database.config().password());
-  }
-
-  private static RunId request(Connection connection, String arguments) throws SQLException {
-    try (Statement statement = connection.createStatement();
-        ResultSet row =
-            statement.executeQuery("SELECT kagzi.start_workflow(%s)".formatted(arguments))) {
-      row.next();
-      return new RunId(row.getObject(1, UUID.class));
-    }
-  }
 
   private RunId request(String arguments) throws SQLException {
     try (Connection connection = connect()) {
-      return request(connection, "'%s', '%s'%s".formatted(TYPE, queue, arguments));
+      return requestStart(connection, "'%s', '%s'%s".formatted(TYPE, queue, arguments));
     }
   }
 
   private void awaitRun(RunId run) {
     await().atMost(SOON).until(() -> isThere(run));
-  }
-
-  private boolean isThere(RunId run) {
-    try {
-      engine.run(run);
-      return true;
-    } catch (Refusal notFound) {
-      return false;
-    }
   }
 
   private static long countRuns() {
@@ -102,13 +47,9 @@ class StartRequestsTest {
   }
 
   private static List<String> rows() {
-    return database.run(
-        session ->
-            session
-                .query(
-                    "SELECT coalesce(refusal_code, 'open') AS state FROM kagzi.start_requests"
-                        + " ORDER BY requested_at LIMIT 100")
-                .list(row -> row.text("state")));
+    return texts(
+        "SELECT coalesce(refusal_code, 'open') AS text FROM kagzi.start_requests"
+            + " ORDER BY requested_at LIMIT 100");
   }
 
   @Test
@@ -166,9 +107,9 @@ class StartRequestsTest {
     RunId committed;
     try (Connection connection = connect()) {
       connection.setAutoCommit(false);
-      rolledBack = request(connection, "'%s', '%s'".formatted(TYPE, queue));
+      rolledBack = requestStart(connection, "'%s', '%s'".formatted(TYPE, queue));
       connection.rollback();
-      committed = request(connection, "'%s', '%s'".formatted(TYPE, queue));
+      committed = requestStart(connection, "'%s', '%s'".formatted(TYPE, queue));
       connection.commit();
     }
     awaitRun(committed);
@@ -188,7 +129,7 @@ class StartRequestsTest {
     try (Connection connection = connect()) {
       connection.setAutoCommit(false);
       RunId later =
-          request(connection, "'%s', '%s', external_id => 'order-42'".formatted(TYPE, queue));
+          requestStart(connection, "'%s', '%s', external_id => 'order-42'".formatted(TYPE, queue));
 
       long begin = System.nanoTime();
       RunId started = engine.start("order-42").runId();
@@ -308,7 +249,7 @@ class StartRequestsTest {
         Connection connection = connect()) {
       connection.setAutoCommit(false);
       for (int i = 0; i < 1_200; i++) {
-        runs.add(request(connection, "'%s', '%s'".formatted(TYPE, queue)));
+        runs.add(requestStart(connection, "'%s', '%s'".formatted(TYPE, queue)));
       }
       connection.commit();
       await().atMost(SOON).until(() -> rows().isEmpty());
@@ -327,7 +268,7 @@ class StartRequestsTest {
     engine = TestEngine.start(database.config(), queue, config);
     try (Connection connection = connect()) {
       connection.setAutoCommit(false);
-      RunId run = request(connection, "'%s', '%s'".formatted(TYPE, queue));
+      RunId run = requestStart(connection, "'%s', '%s'".formatted(TYPE, queue));
       assertThat(isThere(run)).isFalse();
 
       connection.commit();
@@ -377,26 +318,54 @@ class StartRequestsTest {
 
   @Test
   void a_role_may_call_the_function_only_if_it_was_granted() throws SQLException {
-    String role = "app_" + Long.toString(System.nanoTime(), 36);
-    database.execute("CREATE ROLE %s".formatted(role));
-    database.execute("GRANT USAGE ON SCHEMA kagzi TO %s".formatted(role));
-    String arguments = "'%s', '%s'".formatted(TYPE, queue);
-    try (Connection connection = connect();
-        Statement statement = connection.createStatement()) {
-      statement.execute("SET ROLE " + role);
-      assertThatThrownBy(() -> request(connection, arguments))
-          .hasMessageContaining("permission denied for function start_workflow");
-      database.execute("GRANT EXECUTE ON FUNCTION kagzi.start_workflow TO %s".formatted(role));
+    assertCallNeedsGrant("start_workflow", "start_requests", "'%s', '%s'".formatted(TYPE, queue));
 
-      awaitRun(request(connection, arguments));
+    await().atMost(SOON).until(() -> rows().isEmpty());
+    assertThat(countRuns()).isEqualTo(1);
+  }
 
-      assertThatThrownBy(() -> statement.execute("SELECT 1 FROM kagzi.start_requests"))
-          .hasMessageContaining("permission denied for table start_requests");
-      assertThatThrownBy(() -> statement.execute("SELECT 1 FROM kagzi.workflow_runs"))
-          .hasMessageContaining("permission denied");
-    } finally {
-      database.execute("DROP OWNED BY %s".formatted(role));
-      database.execute("DROP ROLE %s".formatted(role));
-    }
+  @Test
+  void an_option_of_another_kind_is_refused_with_what_was_expected() throws SQLException {
+    request(", options => '{\"headers\": [1]}'");
+    request(", options => '{\"headers\": {\"tenant\": {\"id\": 1}}}'");
+    request(", options => '{\"retry_policy\": \"none\"}'");
+    request(", input_data => '1', input_metadata => 'true'");
+
+    await()
+        .atMost(SOON)
+        .untilAsserted(
+            () ->
+                assertThat(
+                        texts(
+                            "SELECT refusal AS text FROM kagzi.start_requests"
+                                + " WHERE refused_at IS NOT NULL ORDER BY requested_at LIMIT 10"))
+                    .containsExactly(
+                        "headers: an array (expected: a JSON object)",
+                        "headers[tenant]: an object (expected: a text)",
+                        "retry_policy: a text (expected: a JSON object)",
+                        "input_metadata: a truth value (expected: a JSON object)"));
+  }
+
+  @Test
+  void a_large_request_is_refused_without_being_read_whichever_column_is_large()
+      throws SQLException {
+    request(", input_data => '1', input_metadata => jsonb_build_object('a', repeat('x', 9000000))");
+    request(", options => jsonb_build_object('version', repeat('x', 9000000))");
+    RunId other = request("");
+
+    awaitRun(other);
+    await()
+        .atMost(SOON)
+        .untilAsserted(
+            () ->
+                assertThat(
+                        texts(
+                            "SELECT refusal AS text FROM kagzi.start_requests"
+                                + " WHERE refused_at IS NOT NULL ORDER BY requested_at LIMIT 10"))
+                    .hasSize(2)
+                    .allMatch(
+                        refusal ->
+                            refusal.matches(
+                                "bytes of the request: 90\\d{5} \\(expected: at most 8388608\\)")));
   }
 }

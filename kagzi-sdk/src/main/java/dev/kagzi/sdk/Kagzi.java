@@ -83,7 +83,7 @@ public final class Kagzi implements AutoCloseable {
   private final Payloads payloads;
   private final RunCalls runs;
   private final List<Worker> workers = new CopyOnWriteArrayList<>();
-  private final List<OutboxRelay> relays = new CopyOnWriteArrayList<>();
+  private final List<OutboxPump> relays = new CopyOnWriteArrayList<>();
 
   /** The workflows of all workers that this client started, by type and version. */
   private final Map<String, RegisteredWorkflow<?, ?>> served = new ConcurrentHashMap<>();
@@ -309,15 +309,20 @@ public final class Kagzi implements AutoCloseable {
     if (interval.toMillis() < 1) {
       throw new IllegalArgumentException("interval: " + interval + " (expected: at least 1 ms)");
     }
-    OutboxRelay relay =
+    OutboxPump relay =
         new OutboxPump(
             Objects.requireNonNull(dataSource, "dataSource"),
             connection.namespace(),
             interval,
-            row -> OutboxMessages.send(runs, row),
-            OutboxMessages::isFinal);
+            OutboxMessages.sender(runs));
+    relays.removeIf(OutboxPump::isClosed);
     relays.add(relay);
     return relay;
+  }
+
+  /** Returns the relays that this client has started and that are not closed. */
+  public List<OutboxRelay> relays() {
+    return relays.stream().filter(relay -> !relay.isClosed()).map(OutboxRelay.class::cast).toList();
   }
 
   /** Returns the namespace of this client: {@link Builder#namespace}. */
@@ -345,7 +350,7 @@ public final class Kagzi implements AutoCloseable {
    */
   @Override
   public void close() {
-    relays.forEach(OutboxRelay::close);
+    relays.forEach(OutboxPump::close);
     workers.forEach(Worker::shutdown);
     workers.forEach(Worker::close);
     runs.close();

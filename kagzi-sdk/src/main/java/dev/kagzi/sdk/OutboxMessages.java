@@ -5,6 +5,7 @@ import dev.kagzi.protocol.v1.SignalWorkflowRequest;
 import dev.kagzi.protocol.v1.StartWorkflowRequest;
 import dev.kagzi.sdk.internal.client.RunCalls;
 import dev.kagzi.sdk.internal.jdbc.OutboxRow;
+import dev.kagzi.sdk.internal.jdbc.OutboxSender;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
@@ -22,7 +23,15 @@ final class OutboxMessages {
 
   private OutboxMessages() {}
 
-  static CompletableFuture<?> send(RunCalls runs, OutboxRow row) {
+  static OutboxSender sender(RunCalls runs) {
+    return new OutboxSender(
+        row -> send(runs, row),
+        failure -> failure instanceof ServerUnavailableException,
+        failure -> failure instanceof RunNotFoundException,
+        OutboxMessages::isFinal);
+  }
+
+  private static CompletableFuture<?> send(RunCalls runs, OutboxRow row) {
     try {
       return switch (row.kind()) {
         case START -> runs.startWithId(StartWorkflowRequest.parseFrom(row.message()));
@@ -43,7 +52,7 @@ final class OutboxMessages {
   }
 
   /** Whether the server would refuse the message again. */
-  static boolean isFinal(Throwable failure) {
+  private static boolean isFinal(Throwable failure) {
     return failure instanceof KagziException known
         && !(known instanceof ServerUnavailableException)
         && !(known instanceof WaitInterruptedException)

@@ -170,10 +170,11 @@ public final class RunHandle<O> {
    * Writes a signal into the table {@code kagzi_outbox} of the application's own database, in the
    * transaction of this connection: it is sent if and only if the transaction commits, by a relay
    * ({@link Kagzi#relayOutbox}), and stored once. It is sent after the start, if {@link
-   * WorkflowStarter#startInOutbox} has returned this handle, and after earlier signals of this
+   * WorkflowStarter#startInOutbox} has written one for the run, and after earlier signals of this
    * handle. If the server refuses it, its row stays: {@link OutboxTable#refused}.
    *
    * @throws SQLException if the statement fails
+   * @throws IllegalStateException if the connection is in auto-commit mode
    */
   public <T> void signalInOutbox(java.sql.Connection connection, Signal<T> signal, T value)
       throws SQLException {
@@ -205,6 +206,7 @@ public final class RunHandle<O> {
    * way. If the server refuses it, its row stays in {@code kagzi.signal_requests} with the reason.
    *
    * @throws SQLException if the statement fails
+   * @throws IllegalStateException if the connection is in auto-commit mode
    */
   public <T> void signalIn(java.sql.Connection connection, Signal<T> signal, T value)
       throws SQLException {

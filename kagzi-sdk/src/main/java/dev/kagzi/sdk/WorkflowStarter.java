@@ -270,6 +270,7 @@ public final class WorkflowStarter<I, O> {
    * <p>In a step, the run does not have the step as its parent.
    *
    * @throws SQLException if the statement fails
+   * @throws IllegalStateException if the connection is in auto-commit mode
    * @throws PayloadException as for {@link #start}
    */
   public RunHandle<O> startIn(Connection connection, I input) throws SQLException {
@@ -305,6 +306,7 @@ public final class WorkflowStarter<I, O> {
    * start, the row stays in the outbox: {@link OutboxTable#refused}.
    *
    * @throws SQLException if the statement fails
+   * @throws IllegalStateException if the connection is in auto-commit mode
    * @throws PayloadException as for {@link #start}
    */
   public RunHandle<O> startInOutbox(Connection connection, I input) throws SQLException {

@@ -4,7 +4,7 @@ import dev.kagzi.sdk.Kagzi;
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
-/** Is up while a server answers and every worker is connected. */
+/** Is up while a server answers, every worker is connected, and the outbox can be read. */
 final class KagziHealthIndicator extends AbstractHealthIndicator {
   private final Kagzi kagzi;
   private final KagziWorkers workers;

@@ -4,8 +4,12 @@ import dev.kagzi.sdk.Kagzi;
 import dev.kagzi.sdk.KagziException;
 import dev.kagzi.sdk.PingResult;
 import dev.kagzi.sdk.Worker;
+import dev.kagzi.sdk.jdbc.OutboxRelay;
+import dev.kagzi.sdk.jdbc.RelayProblem;
+import dev.kagzi.sdk.jdbc.RelayProblem.Kind;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -40,6 +44,27 @@ record KagziStatus(boolean up, Map<String, Object> details, @Nullable Exception 
                   worker.isConnected() ? "connected" : "not connected", worker.activeCount()));
     }
     details.put("workers", queues);
-    return new KagziStatus(error == null && connected, details, error);
+    boolean readable = true;
+    Map<String, Object> outboxes = new LinkedHashMap<>();
+    for (OutboxRelay relay : kagzi.relays()) {
+      List<RelayProblem> problems = relay.problems();
+      int number = outboxes.size() + 1;
+      outboxes.put(number == 1 ? "outbox" : "outbox-" + number, outbox(relay, problems));
+      readable &= problems.stream().noneMatch(each -> each.kind() == Kind.OUTBOX_UNREADABLE);
+    }
+    details.putAll(outboxes);
+    return new KagziStatus(error == null && connected && readable, details, error);
+  }
+
+  /** A message that the server refuses does not make the application unable to work. */
+  private static Object outbox(OutboxRelay relay, List<RelayProblem> problems) {
+    Map<String, Object> outbox = new LinkedHashMap<>();
+    outbox.put("sent", relay.sent());
+    for (RelayProblem each : problems) {
+      outbox.put(
+          each.kind().name(),
+          "%d since %s, %s".formatted(each.count(), each.since(), each.reason()));
+    }
+    return outbox;
   }
 }

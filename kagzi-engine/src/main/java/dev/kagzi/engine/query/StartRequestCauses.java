@@ -13,7 +13,7 @@ import java.util.Optional;
 final class StartRequestCauses {
   static final String SQL =
       """
-      SELECT requested_at, refused_at, refusal_code, refusal
+      SELECT requested_at, refused_at, refusal_code, refusal, attempts
         FROM kagzi.start_requests
        WHERE run_id = ? AND namespace = ?
        LIMIT 1
@@ -32,6 +32,18 @@ final class StartRequestCauses {
 
   private static WaitCause cause(Row row) throws SQLException {
     Instant refusedAt = row.timeOrNull("refused_at");
+    if (refusedAt == null && row.integer("attempts") > 0) {
+      return WaitCause.of(
+          Code.START_REQUESTED,
+          row.time("requested_at"),
+          WaitText.sentence(
+                  "The start was requested by kagzi.start_workflow, and attempt %d failed (%s): %s"
+                      .formatted(
+                          row.integer("attempts"),
+                          row.text("refusal_code"),
+                          WaitText.brief(row.text("refusal"))))
+              + " It is tried again within 10 s.");
+    }
     if (refusedAt == null) {
       return WaitCause.of(
           Code.START_REQUESTED,

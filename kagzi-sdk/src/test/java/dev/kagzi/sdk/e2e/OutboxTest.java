@@ -1,6 +1,7 @@
 package dev.kagzi.sdk.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.kagzi.postgres.CuttingProxy;
@@ -12,11 +13,13 @@ import dev.kagzi.sdk.internal.jdbc.TestDatabases;
 import dev.kagzi.sdk.jdbc.OutboxRelay;
 import dev.kagzi.sdk.jdbc.OutboxTable;
 import dev.kagzi.sdk.jdbc.RefusedMessage;
+import dev.kagzi.sdk.jdbc.RelayProblem;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
@@ -125,6 +128,7 @@ class OutboxTest extends RealServerTest {
     RunHandle<String> other;
     try (Connection connection = database.getConnection();
         OutboxRelay relay = kagzi.relayOutbox(database)) {
+      connection.setAutoCommit(false);
       poison =
           kagzi
               .workflow(type)
@@ -133,6 +137,7 @@ class OutboxTest extends RealServerTest {
               .startInOutbox(connection, "Ada");
       behind = kagzi.workflow(type).id("poison").startInOutbox(connection, "Ada");
       other = kagzi.workflow(type).id("other").startInOutbox(connection, "Ada");
+      connection.commit();
       await().atMost(SOON).until(() -> isThere(other) && !table.refused(10).isEmpty());
 
       RefusedMessage refused = table.refused(10).getFirst();
@@ -168,7 +173,9 @@ class OutboxTest extends RealServerTest {
         .start();
     RunHandle<String> run;
     try (Connection connection = database.getConnection()) {
+      connection.setAutoCommit(false);
       run = kagzi.workflow(type).startInOutbox(connection, "Ada");
+      connection.commit();
     }
     try (CuttingProxy proxy = new CuttingProxy(url)) {
       // The server has the start, but the row is not deleted.
@@ -213,5 +220,56 @@ class OutboxTest extends RealServerTest {
       await().atMost(SOON).until(() -> relay.sent() == 2_500);
       assertThat(OutboxTable.in(database).refused(10)).isEmpty();
     }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"postgresql", "h2"})
+  void a_connection_in_auto_commit_mode_is_refused(String product) throws SQLException {
+    DataSource database = create(product);
+    try (Connection connection = database.getConnection()) {
+      assertThatThrownBy(() -> kagzi.workflow(type).startInOutbox(connection, "Ada"))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageStartingWith("startInOutbox: the connection is in auto-commit mode")
+          .hasMessageContaining("expected: connection.setAutoCommit(false)");
+      RunHandle<String> run = kagzi.run(UUID.randomUUID().toString(), type);
+      assertThatThrownBy(() -> run.signalInOutbox(connection, NUMBER, 1))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageStartingWith("signalInOutbox: the connection is in auto-commit mode");
+    }
+    assertThat(rows(database)).isZero();
+  }
+
+  /** The handle of a run id does not know the id of the start, and so has another key. */
+  @Test
+  void a_signal_of_another_handle_follows_the_start_of_its_run() throws SQLException {
+    DataSource database = create("postgresql");
+    kagzi.worker().workflow(type, (ctx, name) -> name + ctx.receive(NUMBER)).start();
+    RunHandle<String> run;
+    try (Connection connection = database.getConnection()) {
+      connection.setAutoCommit(false);
+      kagzi
+          .workflow(type)
+          .id("order-1")
+          .heartbeatTimeout(Duration.ofMillis(1))
+          .startInOutbox(connection, "Ada");
+      run = kagzi.workflow(type).id("order-1").startInOutbox(connection, "Ada");
+      kagzi.run(run.runId(), type).signalInOutbox(connection, NUMBER, 7);
+      connection.commit();
+    }
+    try (OutboxRelay relay = kagzi.relayOutbox(database)) {
+      await()
+          .atMost(SOON)
+          .until(
+              () ->
+                  relay.problems().stream()
+                      .anyMatch(each -> each.kind() == RelayProblem.Kind.MESSAGES_WAITING));
+      assertThat(kagzi.relays()).containsExactly(relay);
+      RefusedMessage refused = OutboxTable.in(database).refused(10).getFirst();
+      OutboxTable.in(database).discard(refused.id());
+
+      awaitSent(database);
+    }
+    assertThat(run.result(SOON)).isEqualTo("Ada7");
+    assertThat(kagzi.relays()).isEmpty();
   }
 }

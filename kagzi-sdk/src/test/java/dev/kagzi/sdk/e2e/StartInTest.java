@@ -70,7 +70,9 @@ class StartInTest extends RealServerTest {
   void a_refused_start_has_an_explanation() throws SQLException {
     RunHandle<String> run;
     try (Connection connection = server.connect()) {
+      connection.setAutoCommit(false);
       run = kagzi.workflow(type).heartbeatTimeout(Duration.ofMillis(1)).startIn(connection, "Ada");
+      connection.commit();
     }
 
     await()
@@ -99,7 +101,9 @@ class StartInTest extends RealServerTest {
         };
     try (Kagzi own = Kagzi.builder().address(server.address()).interceptor(tenant).connect();
         Connection connection = server.connect()) {
+      connection.setAutoCommit(false);
       RunHandle<String> run = own.workflow(type).startIn(connection, "Ada");
+      connection.commit();
       awaitRun(run);
 
       assertThat(run.info().headers()).containsEntry("tenant", "of the interceptor");
@@ -158,15 +162,32 @@ class StartInTest extends RealServerTest {
   @Test
   void another_database_is_refused_with_what_is_expected() throws SQLException {
     try (Connection connection = SharedPostgres.server().connect(SharedPostgres.createDatabase())) {
+      connection.setAutoCommit(false);
       assertThatThrownBy(() -> kagzi.workflow(type).startIn(connection, "Ada"))
           .isInstanceOf(SQLException.class)
           .hasMessage(
               "kagzi.start_workflow: not in this database (expected: the database of the server)");
+      connection.rollback();
       RunHandle<String> run = kagzi.workflow(type).start("Ada");
       assertThatThrownBy(() -> run.signalIn(connection, Signal.of("names", String.class), "Bob"))
           .isInstanceOf(SQLException.class)
           .hasMessage(
               "kagzi.signal_workflow: not in this database (expected: the database of the server)");
     }
+  }
+
+  @Test
+  void a_connection_in_auto_commit_mode_is_refused() throws SQLException {
+    RunHandle<String> run = kagzi.workflow(type).start("Ada");
+    try (Connection connection = server.connect()) {
+      assertThatThrownBy(() -> kagzi.workflow(type).id("bob").startIn(connection, "Bob"))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageStartingWith("startIn: the connection is in auto-commit mode")
+          .hasMessageContaining("expected: connection.setAutoCommit(false)");
+      assertThatThrownBy(() -> run.signalIn(connection, Signal.of("names", String.class), "Bob"))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageStartingWith("signalIn: the connection is in auto-commit mode");
+    }
+    assertThat(run.signals()).isEmpty();
   }
 }

@@ -251,7 +251,7 @@ class TransactionTest extends RealServerTest {
                 String text =
                     ctx.step("debit")
                         .retry(Retry.none())
-                        .timeout(Duration.ofMillis(200))
+                        .timeout(Duration.ofSeconds(3))
                         .transaction(
                             transactions,
                             String.class,

@@ -7,15 +7,12 @@ import dev.kagzi.engine.retry.RetryPolicy;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.run.StartResult;
 import dev.kagzi.engine.thread.EssentialThreads;
-import dev.kagzi.engine.value.Refusal;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -34,13 +31,23 @@ public final class RequestPoller implements Chore, AutoCloseable {
   private static final long IDLE_INTERVAL_MS = TimeUnit.HOURS.toMillis(1);
   private static final long FAILED_INTERVAL_MS = 2_000;
 
-  // Reads partial indexes that are empty if there is nothing to do.
+  // Reads partial indexes that are empty if there is nothing to do. Looks at one request of each
+  // namespace, because a disabled one may have many.
   private static final String PENDING_SQL =
       """
-      SELECT EXISTS (SELECT 1 FROM kagzi.start_requests AS s
-                      WHERE s.refused_at IS NULL
-                        AND NOT EXISTS (SELECT 1 FROM kagzi.namespaces AS n
-                                         WHERE n.namespace = s.namespace AND NOT n.enabled))
+      WITH RECURSIVE names (namespace) AS (
+        SELECT min(namespace) FROM kagzi.start_requests WHERE refused_at IS NULL
+         UNION ALL
+        SELECT (SELECT min(s.namespace) FROM kagzi.start_requests AS s
+                 WHERE s.refused_at IS NULL AND s.namespace > n.namespace)
+          FROM names AS n
+         WHERE n.namespace IS NOT NULL)
+      SELECT EXISTS (SELECT 1 FROM names AS n
+                      WHERE NOT EXISTS (SELECT 1 FROM kagzi.namespaces AS d
+                                         WHERE d.namespace = n.namespace AND NOT d.enabled)
+                        AND EXISTS (SELECT 1 FROM kagzi.start_requests AS s
+                                     WHERE s.namespace = n.namespace AND s.refused_at IS NULL
+                                       AND coalesce(s.retry_at, s.requested_at) <= kagzi.clock()))
                AS starts,
              EXISTS (SELECT 1 FROM kagzi.signal_requests WHERE refused_at IS NULL) AS signals
       """;
@@ -50,18 +57,12 @@ public final class RequestPoller implements Chore, AutoCloseable {
   private static final long EXPECTED_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final long PURGE_NANOS = TimeUnit.HOURS.toNanos(1);
   private static final long REFUSED_MS_MAX = TimeUnit.DAYS.toMillis(30);
-  private static final int BATCH_MAX = 500;
-  private static final long BATCH_BYTES_MAX = 8 << 20;
-
-  /** Less than the time after which PostgreSQL ends an idle transaction. */
-  private static final long ANSWER_SECONDS_MAX = 4;
-
   private static final Duration CLOSE_MAX = Duration.ofSeconds(5);
 
   private final ServerHeartbeat heartbeat;
   private final Database database;
-  private final Requests starts;
-  private final Requests signals;
+  private final RequestExecutor<?, ?> starts;
+  private final RequestExecutor<?, ?> signals;
   private final Thread thread;
 
   /** Gets a permit when the thread has something to do, or when this is closed. */
@@ -75,37 +76,13 @@ public final class RequestPoller implements Chore, AutoCloseable {
   private @Nullable Long purgedNanos;
 
   /** Which kinds of requests no server has executed. */
-  private record Pending(boolean starts, boolean signals) {
-    boolean any() {
-      return starts || signals;
-    }
-  }
-
-  /** The requests of one kind. */
-  interface Requests {
-    /**
-     * Executes a batch of requests in this transaction; returns how many were executed or refused.
-     */
-    int execute(Session tx, int max, long bytesMax) throws SQLException, InterruptedException;
-
-    void purgeRefused(Session session, long ageMs, int max) throws SQLException;
-  }
-
-  /** The answer to a request. */
-  sealed interface Answer<T> {
-    record Done<T>(T result) implements Answer<T> {}
-
-    record Refused<T>(Refusal refusal) implements Answer<T> {}
-
-    /** It takes too long, or failed for a reason that passes: the request is executed again. */
-    record None<T>() implements Answer<T> {}
-  }
+  private record Pending(boolean starts, boolean signals) {}
 
   private RequestPoller(
       ServerHeartbeat heartbeat,
       Database database,
-      Requests starts,
-      Requests signals,
+      RequestExecutor<?, ?> starts,
+      RequestExecutor<?, ?> signals,
       EssentialThreads threads) {
     this.heartbeat = heartbeat;
     this.database = database;
@@ -123,13 +100,13 @@ public final class RequestPoller implements Chore, AutoCloseable {
       Database database,
       Function<List<StartRequest>, List<CompletableFuture<StartResult>>> starts,
       RetryPolicy defaults,
-      RequestedSignals.Send signals,
+      RequestExecutor.Send signals,
       EssentialThreads threads) {
     return new RequestPoller(
         heartbeat,
         database,
-        new RequestedStarts(starts, defaults),
-        new RequestedSignals(signals),
+        RequestExecutor.ofStarts(starts, defaults),
+        RequestExecutor.ofSignals(signals),
         threads);
   }
 
@@ -177,12 +154,10 @@ public final class RequestPoller implements Chore, AutoCloseable {
     try {
       Pending pending = pending();
       long nowNanos = System.nanoTime();
-      if (pending.any()) {
+      if (execute(pending) > 0) {
         seenNanos = nowNanos;
-        if (execute(pending) > 0) {
-          // There may be more than a batch, and a signal may have waited for its start.
-          return 0;
-        }
+        // There may be more than a batch, and a signal may have waited for its start.
+        return 0;
       }
       purgeRefused(nowNanos);
       boolean isActive =
@@ -216,14 +191,14 @@ public final class RequestPoller implements Chore, AutoCloseable {
     return pending.signals() ? executed + execute(signals) : executed;
   }
 
-  private int execute(Requests requests) throws SQLException, InterruptedException {
+  private int execute(RequestExecutor<?, ?> requests) throws SQLException, InterruptedException {
     InterruptedException[] closing = new InterruptedException[1];
     int executed =
         session()
             .inTransaction(
                 tx -> {
                   try {
-                    return requests.execute(tx, BATCH_MAX, BATCH_BYTES_MAX);
+                    return requests.execute(tx);
                   } catch (InterruptedException e) {
                     closing[0] = e;
                     return 0;
@@ -235,35 +210,11 @@ public final class RequestPoller implements Chore, AutoCloseable {
     return executed;
   }
 
-  static <T> Answer<T> answer(CompletableFuture<T> answer) throws InterruptedException {
-    try {
-      return new Answer.Done<>(answer.get(ANSWER_SECONDS_MAX, TimeUnit.SECONDS));
-    } catch (ExecutionException e) {
-      if (e.getCause() instanceof Refusal refusal && isFinal(refusal)) {
-        return new Answer.Refused<>(refusal);
-      }
-      log.atDebug().addKeyValue("cause", e.getCause()).log("a request failed, trying again");
-      return new Answer.None<>();
-    } catch (TimeoutException late) {
-      log.atDebug().log("a request takes long, trying again");
-      return new Answer.None<>();
-    }
-  }
-
-  private static boolean isFinal(Refusal refusal) {
-    return switch (refusal.code()) {
-      case NAMESPACE_DISABLED, INTERNAL -> false;
-      default ->
-          refusal.reason() != Refusal.Reason.UNAVAILABLE
-              && refusal.reason() != Refusal.Reason.RESOURCE_EXHAUSTED;
-    };
-  }
-
   private void purgeRefused(long nowNanos) throws SQLException {
     if (purgedNanos == null || nowNanos - purgedNanos > PURGE_NANOS) {
       purgedNanos = nowNanos;
-      starts.purgeRefused(session(), REFUSED_MS_MAX, BATCH_MAX);
-      signals.purgeRefused(session(), REFUSED_MS_MAX, BATCH_MAX);
+      starts.purgeRefused(session(), REFUSED_MS_MAX);
+      signals.purgeRefused(session(), REFUSED_MS_MAX);
     }
   }
 

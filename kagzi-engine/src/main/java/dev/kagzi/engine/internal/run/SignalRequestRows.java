@@ -1,45 +1,89 @@
 package dev.kagzi.engine.internal.run;
 
+import dev.kagzi.engine.internal.db.Query;
 import dev.kagzi.engine.internal.db.Row;
 import dev.kagzi.engine.internal.db.Session;
 import dev.kagzi.engine.internal.value.Json;
 import dev.kagzi.engine.run.SignalRequest;
 import dev.kagzi.engine.value.Payload;
-import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
 import java.sql.SQLException;
-import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** The signals that applications request with {@code kagzi.signal_workflow}. */
-public final class SignalRequestRows {
+public final class SignalRequestRows extends RequestRows<Long, SignalRequestRows.RequestedSignal> {
+  public static final String NAMESPACES_SQL =
+      """
+      WITH RECURSIVE names (namespace) AS (
+        SELECT min(r.namespace) FROM kagzi.signal_requests AS r
+         WHERE r.refused_at IS NULL AND r.namespace >= ?
+         UNION ALL
+        SELECT (SELECT min(r.namespace) FROM kagzi.signal_requests AS r
+                 WHERE r.refused_at IS NULL AND r.namespace > n.namespace)
+          FROM names AS n
+         WHERE n.namespace IS NOT NULL)
+      SELECT n.namespace FROM names AS n
+       WHERE n.namespace IS NOT NULL
+       LIMIT ?
+      """;
+
   // The first open request of each run: it exists until its delete commits, so whichever server
-  // sends it, the next one of the run follows it. A signal waits for the start of its run if both
-  // were requested. Requests that another server has locked are skipped.
+  // sends it, the next one of the run follows it. Jumps from run to run in the index, however many
+  // requests each has.
+  public static final String FIRST_SQL =
+      """
+      WITH RECURSIVE first (run_id, request_no, place) AS (
+        (SELECT r.run_id, r.request_no, 1
+           FROM kagzi.signal_requests AS r
+          WHERE r.namespace = ? AND r.refused_at IS NULL AND r.run_id >= ?
+          ORDER BY r.run_id, r.request_no
+          LIMIT 1)
+         UNION ALL
+        SELECT n.run_id, n.request_no, f.place + 1
+          FROM first AS f
+         CROSS JOIN LATERAL (
+                SELECT r.run_id, r.request_no
+                  FROM kagzi.signal_requests AS r
+                 WHERE r.namespace = ? AND r.refused_at IS NULL AND r.run_id > f.run_id
+                 ORDER BY r.run_id, r.request_no
+                 LIMIT 1) AS n
+         WHERE f.place < ?)
+      SELECT run_id, request_no FROM first ORDER BY place
+      """;
+
+  // A signal waits for the start of its run if both were requested. Requests that another server
+  // has locked are skipped. An empty path returns the whole document without its compression, which
+  // hides its size.
   public static final String LOCK_SQL =
       """
       SELECT r.request_no, r.run_id,
-             octet_length(r.data) + coalesce(pg_column_size(r.metadata), 0) AS bytes
+             octet_length(r.data)::bigint + octet_length(r.name) + octet_length(r.signal_id)
+               + coalesce(pg_column_size(r.metadata #> '{}'), 0) AS bytes
         FROM kagzi.signal_requests AS r
-       WHERE r.refused_at IS NULL
-         AND NOT EXISTS (SELECT 1 FROM kagzi.signal_requests AS e
-                          WHERE e.run_id = r.run_id AND e.request_no < r.request_no
-                            AND e.refused_at IS NULL)
+       WHERE r.request_no = ANY (?::bigint[]) AND r.refused_at IS NULL
+         AND coalesce(r.retry_at, r.requested_at) <= kagzi.clock()
          AND NOT EXISTS (SELECT 1 FROM kagzi.start_requests AS s
                           WHERE s.run_id = r.run_id AND s.refused_at IS NULL)
-       ORDER BY r.request_no
+       ORDER BY r.run_id
        LIMIT ?
          FOR UPDATE OF r SKIP LOCKED
       """;
 
   public static final String READ_SQL =
       """
-      SELECT request_no, run_id, namespace, name, signal_id, data, metadata
-        FROM kagzi.signal_requests
-       WHERE request_no = ANY (?::bigint[])
-       ORDER BY request_no
+      SELECT r.request_no, r.run_id, r.namespace, r.name, r.signal_id, r.data, r.metadata,
+             r.attempts, s.refusal_code || ': ' || s.refusal AS start_refusal
+        FROM kagzi.signal_requests AS r
+        LEFT JOIN kagzi.start_requests AS s ON s.run_id = r.run_id AND s.refused_at IS NOT NULL
+       WHERE r.request_no = ANY (?::bigint[])
+       ORDER BY r.request_no
        LIMIT ?
       """;
 
@@ -55,6 +99,17 @@ public final class SignalRequestRows {
        WHERE s.request_no = n.request_no
       """;
 
+  public static final String POSTPONE_SQL =
+      """
+      UPDATE kagzi.signal_requests AS s
+         SET attempts = s.attempts + 1, refusal_code = n.code, refusal = n.message,
+             retry_at = t.now + least(?::bigint, ?::bigint * power(2, least(s.attempts, 20)))
+                                * interval '1 millisecond'
+        FROM unnest(?::bigint[], ?::text[], ?::text[]) AS n (request_no, code, message)
+       CROSS JOIN (SELECT kagzi.clock() AS now) AS t
+       WHERE s.request_no = n.request_no
+      """;
+
   public static final String PURGE_SQL =
       """
       DELETE FROM kagzi.signal_requests
@@ -65,96 +120,85 @@ public final class SignalRequestRows {
                 LIMIT ?))
       """;
 
-  private SignalRequestRows() {}
+  private static final RunId LOWEST = new RunId(new UUID(0, 0));
 
   /**
-   * A row that this transaction has locked.
+   * A signal and its run.
    *
-   * @param signal null if the row is too large to be read; then {@code tooLarge} is set
+   * @param startRefusal why the requested start of the run was refused; null if it was not
    */
-  public record Requested(
-      long no,
-      String namespace,
-      RunId runId,
-      @Nullable SignalRequest signal,
-      @Nullable Refusal tooLarge) {}
+  public record RequestedSignal(
+      String namespace, RunId runId, SignalRequest signal, @Nullable String startRefusal) {}
 
-  /** The answer to a request whose signal was not stored. */
-  public record Refused(long no, String code, String message) {}
+  private record First(RunId runId, long no) {}
 
-  private record Size(long no, RunId runId, long bytes) {}
-
-  /**
-   * Locks the oldest requests that no other transaction has locked and that may be sent, at most
-   * one of each run, {@code max} of them, and not many more than {@code bytesMax} bytes.
-   */
-  public static List<Requested> lock(Session tx, int max, long bytesMax) throws SQLException {
-    List<Size> sizes =
-        tx.query(LOCK_SQL)
-            .bind(max)
-            .list(
-                row ->
-                    new Size(row.bigint("request_no"), row.runId("run_id"), row.bigint("bytes")));
-    if (sizes.isEmpty()) {
-      return List.of();
-    }
-    List<Long> numbers = new ArrayList<>();
-    List<Requested> requests = new ArrayList<>();
-    long bytes = 0;
-    for (Size each : sizes) {
-      if (each.bytes > StartRequestRows.REQUEST_BYTES_MAX) {
-        Refusal tooLarge = StartRequestRows.tooLarge(each.bytes);
-        requests.add(new Requested(each.no, "", each.runId, null, tooLarge));
-      } else if (bytes < bytesMax) {
-        numbers.add(each.no);
-        bytes += each.bytes;
-      }
-    }
-    if (!numbers.isEmpty()) {
-      requests.addAll(
-          tx.query(READ_SQL)
-              .bindLongs(numbers, no -> no)
-              .bind(numbers.size())
-              .list(SignalRequestRows::read));
-    }
-    return requests;
+  public SignalRequestRows() {
+    super(
+        new Statements(NAMESPACES_SQL, READ_SQL, DELETE_SQL, REFUSE_SQL, POSTPONE_SQL, PURGE_SQL));
   }
 
-  private static Requested read(Row row) throws SQLException {
-    long no = row.bigint("request_no");
-    return new Requested(no, row.text("namespace"), row.runId("run_id"), signal(no, row), null);
+  /** One of each run. Runs take turns, because one with many requests stays in the table. */
+  @Override
+  protected Locked<Long> lockIn(Session tx, String namespace, @Nullable RunId from, int max)
+      throws SQLException {
+    List<First> first = first(tx, namespace, from, max);
+    if (from != null && first.size() < max) {
+      Set<First> all = new LinkedHashSet<>(first);
+      all.addAll(first(tx, namespace, null, max - first.size()));
+      first = List.copyOf(all);
+    }
+    RunId next = first.size() < max ? null : first.getLast().runId;
+    return new Locked<>(namespace, lock(tx, first, max), next);
   }
 
-  private static SignalRequest signal(long no, Row row) throws SQLException {
+  /** Locks those of the rows that may be sent, in this order. */
+  private static List<Size<Long>> lock(Session tx, List<First> first, int max) throws SQLException {
+    Map<Long, Size<Long>> locked = new HashMap<>();
+    tx.query(LOCK_SQL)
+        .bindLongs(first, First::no)
+        .bind(max)
+        .list(
+            row ->
+                locked.put(
+                    row.bigint("request_no"),
+                    new Size<>(
+                        row.bigint("request_no"), row.runId("run_id"), row.bigint("bytes"))));
+    return first.stream().map(each -> locked.get(each.no)).filter(Objects::nonNull).toList();
+  }
+
+  private static List<First> first(Session tx, String namespace, @Nullable RunId from, int max)
+      throws SQLException {
+    return tx.query(FIRST_SQL)
+        .bind(namespace)
+        .bind((from == null ? LOWEST : from).value())
+        .bind(namespace)
+        .bind(max)
+        .list(row -> new First(row.runId("run_id"), row.bigint("request_no")));
+  }
+
+  @Override
+  protected Query bindKeys(Query query, List<Long> keys) throws SQLException {
+    return query.bindLongs(keys, no -> no);
+  }
+
+  @Override
+  protected Long key(Row row) throws SQLException {
+    return row.bigint("request_no");
+  }
+
+  @Override
+  protected RequestedSignal request(Row row) throws SQLException {
     String signalId = row.text("signal_id");
     Payload payload =
         new Payload(
             Objects.requireNonNull(row.bytes("data"), "data"),
-            Json.decode(row.textOrNull("metadata")));
-    return new SignalRequest(
-        row.text("name"), payload, signalId.isEmpty() ? "request-" + no : signalId);
-  }
-
-  /** Deletes requests whose signals are stored. */
-  public static void delete(Session tx, List<Long> sent) throws SQLException {
-    if (!sent.isEmpty()) {
-      tx.query(DELETE_SQL).bindLongs(sent, no -> no).update();
-    }
-  }
-
-  /** Keeps requests that were refused, with the reason. */
-  public static void refuse(Session tx, List<Refused> refused) throws SQLException {
-    if (!refused.isEmpty()) {
-      tx.query(REFUSE_SQL)
-          .bindLongs(refused, Refused::no)
-          .bindTexts(refused, Refused::code)
-          .bindTexts(refused, Refused::message)
-          .update();
-    }
-  }
-
-  /** Deletes requests that were refused longer ago than this; returns how many. */
-  public static int purge(Session tx, long ageMs, int max) throws SQLException {
-    return tx.query(PURGE_SQL).bind(ageMs).bind(max).update();
+            Json.decodeTexts("payload_metadata", row.textOrNull("metadata")));
+    SignalRequest signal =
+        new SignalRequest(
+            row.text("name"),
+            payload,
+            signalId.isEmpty() ? "request-" + row.bigint("request_no") : signalId);
+    return new RequestedSignal(
+        row.text("namespace"), row.runId("run_id"), signal, row.textOrNull("start_refusal"));
   }
 }

@@ -88,6 +88,58 @@ public final class Json {
     return map;
   }
 
+  /**
+   * Reads texts that an application has written as JSON.
+   *
+   * @throws Refusal if it is something else than an object whose members are texts, numbers or
+   *     truth values
+   */
+  public static Map<String, String> decodeTexts(String field, @Nullable String json) {
+    if (json == null) {
+      return Map.of();
+    }
+    Map<String, String> map = new HashMap<>();
+    members(
+        checkObject(field, json),
+        (name, parser) -> {
+          JsonToken value = parser.currentToken();
+          if (value == null || !value.isScalarValue() || value == JsonToken.VALUE_NULL) {
+            throw Refusal.invalid(field + "[" + Refusal.shorten(name) + "]", kind(value), "a text");
+          }
+          map.put(name, parser.getString());
+        });
+    return Map.copyOf(map);
+  }
+
+  /**
+   * Checks JSON that an application has written; returns it.
+   *
+   * @throws Refusal if it is something else than an object
+   */
+  public static String checkObject(String field, String json) {
+    try (JsonParser parser = FACTORY.createParser(ObjectReadContext.empty(), json)) {
+      JsonToken first = parser.nextToken();
+      if (first != JsonToken.START_OBJECT) {
+        throw Refusal.invalid(field, kind(first), "a JSON object");
+      }
+      return json;
+    } catch (JacksonException e) {
+      throw unreadable(json, e);
+    }
+  }
+
+  private static String kind(@Nullable JsonToken token) {
+    return switch (token) {
+      case START_OBJECT -> "an object";
+      case START_ARRAY -> "an array";
+      case VALUE_STRING -> "a text";
+      case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> "a number";
+      case VALUE_TRUE, VALUE_FALSE -> "a truth value";
+      case VALUE_NULL -> "null";
+      case null, default -> "no JSON";
+    };
+  }
+
   /** Like {@link #encode(Map)}, for maps that differ from run to run and would fill the cache. */
   public static @Nullable String encodeUncached(Map<String, String> map) {
     return map.isEmpty() ? null : write(map);

@@ -2,19 +2,14 @@ package dev.kagzi.sdk.internal.jdbc;
 
 import dev.kagzi.sdk.internal.log.EventLog;
 import dev.kagzi.sdk.jdbc.OutboxRelay;
+import dev.kagzi.sdk.jdbc.RelayProblem;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Function;
-import java.util.function.Predicate;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -29,43 +24,43 @@ import org.jspecify.annotations.Nullable;
 public final class OutboxPump implements OutboxRelay {
   private static final EventLog log = EventLog.of(OutboxPump.class);
   private static final int BATCH_MAX = 1_000;
-  private static final long BATCH_BYTES_MAX = 8 << 20;
+
   private static final long FAILED_MS = 1_000;
+  private static final long COUNT_NANOS = TimeUnit.MINUTES.toNanos(1);
+  private static final long COUNT_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(5);
   private static final Duration CLOSE_MAX = Duration.ofSeconds(15);
 
   private final DataSourceTransactions transactions;
   private final String namespace;
   private final long intervalMs;
-  private final Function<OutboxRow, CompletableFuture<?>> send;
-  private final Predicate<Throwable> isFinal;
+  private final OutboxSender sender;
   private final Semaphore stop = new Semaphore(0);
 
   /** Gets a permit when a batch was full, or when this is closed. */
   private final Semaphore backlog = new Semaphore(0);
 
   private final AtomicLong sent = new AtomicLong();
+  private final RelayProblems problems;
+  private final OutboxRetries retries = new OutboxRetries(System::nanoTime);
   private final Thread poller;
   private final Thread helper;
   private volatile boolean closed;
+
+  /** When the poller counts the refused rows again. */
+  private volatile long countNanos = System.nanoTime();
 
   /**
    * Starts it.
    *
    * @param interval between two polls if there is nothing to send
-   * @param send sends a row; the future completes when the server has answered
-   * @param isFinal whether sending the row again would fail in the same way
    */
   public OutboxPump(
-      DataSource dataSource,
-      String namespace,
-      Duration interval,
-      Function<OutboxRow, CompletableFuture<?>> send,
-      Predicate<Throwable> isFinal) {
+      DataSource dataSource, String namespace, Duration interval, OutboxSender sender) {
     this.transactions = new DataSourceTransactions(dataSource);
     this.namespace = namespace;
     this.intervalMs = interval.toMillis();
-    this.send = send;
-    this.isFinal = isFinal;
+    this.sender = sender;
+    this.problems = new RelayProblems(namespace, System::nanoTime);
     this.poller = Thread.ofPlatform().daemon().name("kagzi-outbox").start(this::poll);
     this.helper = Thread.ofPlatform().daemon().name("kagzi-outbox-2").start(this::help);
   }
@@ -75,16 +70,24 @@ public final class OutboxPump implements OutboxRelay {
     return sent.get();
   }
 
+  @Override
+  public List<RelayProblem> problems() {
+    return problems.list();
+  }
+
+  public boolean isClosed() {
+    return closed;
+  }
+
   private void poll() {
     try {
-      long waitMs;
+      Batch batch = Batch.NONE;
       do {
-        Batch batch = pumpQuietly();
-        if (batch.found == BATCH_MAX) {
+        batch = pumpQuietly(batch.next, true);
+        if (batch.isFull()) {
           backlog.release();
         }
-        waitMs = pauseMs(batch);
-      } while (!stop.tryAcquire(waitMs, TimeUnit.MILLISECONDS));
+      } while (!stop.tryAcquire(pauseMs(batch), TimeUnit.MILLISECONDS));
     } catch (InterruptedException closing) {
       Thread.currentThread().interrupt();
     }
@@ -92,13 +95,14 @@ public final class OutboxPump implements OutboxRelay {
 
   private void help() {
     try {
+      Batch batch = Batch.NONE;
       while (true) {
         backlog.acquire();
         backlog.drainPermits();
         if (closed) {
           return;
         }
-        pumpQuietly();
+        batch = pumpQuietly(batch.next, false);
       }
     } catch (InterruptedException closing) {
       Thread.currentThread().interrupt();
@@ -108,81 +112,123 @@ public final class OutboxPump implements OutboxRelay {
   /**
    * What one transaction did.
    *
-   * @param found -1 if the database failed
+   * @param next the next batch has rows behind this id: those that wait for their next try do not
+   *     delay the others. 0 after the last row
+   * @param isFailed whether the database or the server did not answer
+   * @param tookMs how long it took
    */
-  private record Batch(int found, int sent) {
-    static final Batch FAILED = new Batch(-1, 0);
+  private record Batch(long next, int sent, boolean isFailed, long tookMs) {
+    static final Batch NONE = new Batch(0, 0, false, 0);
+    static final Batch FAILED = new Batch(0, 0, true, 0);
+
+    boolean isFull() {
+      return next > 0;
+    }
   }
 
   private long pauseMs(Batch batch) {
-    if (batch.sent > 0) {
-      // The next rows of the same keys may be sent now.
-      return 0;
+    if (batch.isFailed) {
+      return Math.max(intervalMs, FAILED_MS);
     }
-    return batch.found == 0 ? intervalMs : Math.max(intervalMs, FAILED_MS);
+    // The next rows of the same keys may be sent now. Otherwise the query may have read many rows
+    // that wait behind a refused one.
+    return batch.sent > 0 || batch.isFull() ? 0 : Math.max(intervalMs, batch.tookMs);
   }
 
-  private Batch pumpQuietly() throws InterruptedException {
+  private Batch pumpQuietly(long after, boolean isPoller) throws InterruptedException {
+    long beginNanos = System.nanoTime();
     try {
-      Batch batch = pump();
-      sent.addAndGet(batch.sent);
-      return batch;
+      Result result =
+          transactions.inTransaction(
+              connection -> {
+                if (isPoller) {
+                  countRefused(connection);
+                }
+                return pump(connection, after);
+              });
+      // Only now are the changes of the rows committed.
+      return ended(result, after, beginNanos);
     } catch (InterruptedException e) {
       throw e;
-    } catch (Exception e) {
-      log.warn("the outbox could not be read, trying again")
-          .with("namespace", namespace)
-          .cause(e)
-          .write();
+    } catch (Throwable e) {
+      // Also an Error: a relay without its thread would be silent.
+      problems.failed(RelayProblem.Kind.OUTBOX_UNREADABLE, e);
       return Batch.FAILED;
     }
   }
 
-  private Batch pump() throws Exception {
-    return transactions.inTransaction(
-        connection -> {
-          List<OutboxRow> rows = OutboxRows.lock(connection, namespace, BATCH_MAX, BATCH_BYTES_MAX);
-          List<CompletableFuture<?>> answers = new ArrayList<>(rows.size());
-          rows.forEach(row -> answers.add(send.apply(row)));
-          List<OutboxRow> done = new ArrayList<>(rows.size());
-          for (int i = 0; i < rows.size(); i++) {
-            Throwable failure = failure(answers.get(i));
-            if (failure == null) {
-              done.add(rows.get(i));
-            } else if (isFinal.test(failure)) {
-              refuse(connection, rows.get(i), failure);
-            } else {
-              log.debug("a message of the outbox was not sent, trying again")
-                  .with("id", rows.get(i).id())
-                  .cause(failure)
-                  .write();
-            }
-          }
-          OutboxRows.delete(connection, done);
-          return new Batch(rows.size(), done.size());
-        });
+  /**
+   * @param next as in {@link Batch}
+   */
+  private record Result(OutboxBatch batch, boolean isEmpty, long next) {}
+
+  private Result pump(Connection connection, long after) throws SQLException, InterruptedException {
+    OutboxRows.Page page = OutboxRows.lock(connection, namespace, after, BATCH_MAX);
+    OutboxBatch batch = new OutboxBatch(connection, namespace, sender);
+    long next = 0;
+    for (OutboxRows.Locked row : page.rows()) {
+      if (batch.isFull()) {
+        return finished(batch, page, next);
+      }
+      next = row.id();
+      if (retries.isDue(row.id())) {
+        batch.add(row);
+      }
+    }
+    return finished(batch, page, page.isLast() ? 0 : next);
   }
 
-  private static void refuse(Connection connection, OutboxRow row, Throwable failure)
-      throws SQLException {
-    log.warn("the server refused a message of the outbox, later ones of its key wait")
-        .with("id", row.id())
-        .cause(failure)
-        .write();
-    OutboxRows.refuse(connection, row.id(), String.valueOf(failure.getMessage()));
+  private static Result finished(OutboxBatch batch, OutboxRows.Page page, long next)
+      throws SQLException, InterruptedException {
+    batch.finish();
+    return new Result(batch, page.rows().isEmpty(), next);
   }
 
-  /** Returns why the message was not accepted; null if it was. */
-  private static @Nullable Throwable failure(CompletableFuture<?> answer)
-      throws InterruptedException {
-    try {
-      answer.get();
-      return null;
-    } catch (ExecutionException e) {
-      Throwable cause = e.getCause();
-      return cause instanceof CompletionException && cause.getCause() != null
-          ? cause.getCause()
-          : cause;
+  private Batch ended(Result result, long after, long beginNanos) {
+    OutboxBatch batch = result.batch;
+    Throwable unavailable = batch.unavailable();
+    batch.sent().forEach(retries::ended);
+    for (OutboxBatch.Failed each : batch.refused()) {
+      retries.ended(each.id());
+      log.warn("a message of the outbox was refused, later ones of its key wait")
+          .with("namespace", namespace)
+          .with("id", each.id())
+          .cause(each.failure())
+          .write();
+    }
+    if (!batch.refused().isEmpty()) {
+      countNanos = System.nanoTime();
+    }
+    if (unavailable == null) {
+      batch.failed().forEach(each -> retries.failed(each.id(), each.failure()));
+    }
+    sent.addAndGet(batch.sent().size());
+    report(result, after, unavailable);
+    long tookMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beginNanos);
+    return new Batch(result.next, batch.sent().size(), unavailable != null, tookMs);
+  }
+
+  private void report(Result result, long after, @Nullable Throwable unavailable) {
+    problems.over(RelayProblem.Kind.OUTBOX_UNREADABLE);
+    problems.set(RelayProblem.Kind.MESSAGES_WAITING, retries.count(), retries.lastReason());
+    OutboxBatch batch = result.batch;
+    if (unavailable != null) {
+      problems.failed(RelayProblem.Kind.SERVER_UNAVAILABLE, unavailable);
+    } else if (batch.isAnswered() || !batch.failed().isEmpty() || (result.isEmpty && after == 0)) {
+      problems.over(RelayProblem.Kind.SERVER_UNAVAILABLE);
+    }
+  }
+
+  /** Finds also rows that were refused before this relay was started. */
+  private void countRefused(Connection connection) throws SQLException {
+    long now = System.nanoTime();
+    if (now - countNanos >= 0) {
+      OutboxRows.RefusedCount refused = OutboxRows.countRefused(connection, namespace);
+      problems.set(
+          RelayProblem.Kind.MESSAGES_REFUSED,
+          refused.count(),
+          "the first one has the id " + refused.firstId());
+      countNanos = now + (refused.count() > 0 ? COUNT_AGAIN_NANOS : COUNT_NANOS);
     }
   }
 

@@ -7,12 +7,19 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** Statements about rows of the outbox. */
 public final class OutboxRows {
   private static final int FETCH = 50;
+
+  /** A batch ends when it has so many bytes. */
+  static final long BATCH_BYTES_MAX = 8 << 20;
+
   private static final int REASON_LENGTH_MAX = 2_000;
 
   private static final String INSERT =
@@ -22,12 +29,14 @@ public final class OutboxRows {
       """;
 
   // The first row of each key. A row is deleted when it is sent, so as long as an earlier row of
-  // its key is there, a row waits. Rows that another relay has locked are skipped.
+  // its key is there, a row waits. Rows that another relay has locked are skipped. A large message
+  // is not read here: a fetch of the driver has many rows.
   private static final String LOCK =
       """
-      SELECT o.id, o.kind, o.message
+      SELECT o.id, o.kind, o.run_id, OCTET_LENGTH(o.message),
+             CASE WHEN OCTET_LENGTH(o.message) <= 65536 THEN o.message END
         FROM kagzi_outbox o
-       WHERE o.namespace = ? AND o.refused_at IS NULL
+       WHERE o.namespace = ? AND o.refused_at IS NULL AND o.id > ?
          AND NOT EXISTS (SELECT 1 FROM kagzi_outbox p
                           WHERE p.namespace = o.namespace AND p.order_key = o.order_key
                             AND p.id < o.id)
@@ -36,11 +45,28 @@ public final class OutboxRows {
          FOR UPDATE SKIP LOCKED
       """;
 
-  /** How many rows a statement deletes; a list that is shorter repeats its last id. */
-  private static final int DELETED_MAX = 100;
+  private static final String MESSAGE = "SELECT message FROM kagzi_outbox WHERE id = ?";
 
-  private static final String DELETE =
-      "DELETE FROM kagzi_outbox WHERE id IN (?" + ", ?".repeat(DELETED_MAX - 1) + ")";
+  private static final String REFUSED_COUNT =
+      """
+      SELECT COUNT(*), MIN(r.id)
+        FROM (SELECT id FROM kagzi_outbox
+               WHERE namespace = ? AND refused_at IS NOT NULL
+               ORDER BY id
+               LIMIT 1000) r
+      """;
+
+  /** How many ids a statement has; a list that is shorter repeats its last one. */
+  private static final int IDS_MAX = 100;
+
+  private static final String IDS = "(?" + ", ?".repeat(IDS_MAX - 1) + ")";
+
+  private static final String DELETE = "DELETE FROM kagzi_outbox WHERE id IN " + IDS;
+
+  private static final String STARTS =
+      "SELECT DISTINCT run_id FROM kagzi_outbox"
+          + " WHERE namespace = ? AND kind = 'START' AND run_id IN "
+          + IDS;
 
   private static final String REFUSE =
       "UPDATE kagzi_outbox SET refused_at = CURRENT_TIMESTAMP, refusal = ? WHERE id = ?";
@@ -76,46 +102,125 @@ public final class OutboxRows {
       OutboxRow.Kind kind,
       byte[] message)
       throws SQLException {
+    CallerTransaction.check(
+        connection, kind == OutboxRow.Kind.START ? "startInOutbox" : "signalInOutbox");
     try (PreparedStatement insert = connection.prepareStatement(INSERT)) {
       insert.setString(1, namespace);
       insert.setString(2, key);
-      if (Dialect.of(connection) == Dialect.MYSQL) {
-        insert.setString(3, runId);
-      } else {
-        insert.setObject(3, UUID.fromString(runId));
-      }
+      setRunId(connection, insert, 3, runId);
       insert.setString(4, kind.name());
       insert.setBytes(5, message);
       insert.executeUpdate();
     }
   }
 
-  /** Locks rows that may be sent: at most {@code max}, and about {@code bytesMax} bytes. */
-  static List<OutboxRow> lock(Connection connection, String namespace, int max, long bytesMax)
+  private static void setRunId(
+      Connection connection, PreparedStatement statement, int index, String runId)
       throws SQLException {
-    List<OutboxRow> rows = new ArrayList<>();
+    if (Dialect.of(connection) == Dialect.MYSQL) {
+      statement.setString(index, runId);
+    } else {
+      statement.setObject(index, UUID.fromString(runId));
+    }
+  }
+
+  /**
+   * A row that this transaction has locked.
+   *
+   * @param kind the name of an {@link OutboxRow.Kind}, unless a newer client wrote it
+   * @param message null if it is large: {@link #message}
+   */
+  @SuppressWarnings("ArrayRecordComponent") // It is not compared.
+  record Locked(long id, String kind, String runId, long bytes, byte @Nullable [] message) {}
+
+  /**
+   * Rows that this transaction has locked, in the order of their ids.
+   *
+   * @param isLast whether there are no more behind them
+   */
+  record Page(List<Locked> rows, boolean isLast) {}
+
+  /** Locks rows behind this id that may be sent, at most {@code max}. */
+  static Page lock(Connection connection, String namespace, long after, int max)
+      throws SQLException {
+    List<Locked> rows = new ArrayList<>();
     try (PreparedStatement select = connection.prepareStatement(LOCK)) {
       select.setFetchSize(FETCH);
       select.setString(1, namespace);
-      select.setInt(2, max);
+      select.setLong(2, after);
+      select.setInt(3, max);
       long bytes = 0;
       try (ResultSet found = select.executeQuery()) {
-        while (bytes < bytesMax && found.next()) {
-          byte[] message = found.getBytes(3);
-          bytes += message.length;
+        while (bytes < BATCH_BYTES_MAX && found.next()) {
+          byte[] message = found.getBytes(5);
+          bytes += message == null ? 0 : message.length;
           rows.add(
-              new OutboxRow(found.getLong(1), OutboxRow.Kind.valueOf(found.getString(2)), message));
+              new Locked(
+                  found.getLong(1),
+                  found.getString(2),
+                  found.getString(3),
+                  found.getLong(4),
+                  message));
+        }
+      }
+      return new Page(rows, bytes < BATCH_BYTES_MAX && rows.size() < max);
+    }
+  }
+
+  /** Reads one message, of any size. */
+  static byte[] message(Connection connection, long id) throws SQLException {
+    try (PreparedStatement select = connection.prepareStatement(MESSAGE)) {
+      select.setLong(1, id);
+      try (ResultSet found = select.executeQuery()) {
+        found.next();
+        return found.getBytes(1);
+      }
+    }
+  }
+
+  /** Returns those of the runs whose start is in the outbox, also if it was refused. */
+  static Set<String> withStart(Connection connection, String namespace, List<String> runIds)
+      throws SQLException {
+    Set<String> found = new HashSet<>();
+    try (PreparedStatement select = connection.prepareStatement(STARTS)) {
+      for (int first = 0; first < runIds.size(); first += IDS_MAX) {
+        select.setString(1, namespace);
+        for (int i = 0; i < IDS_MAX; i++) {
+          String runId = runIds.get(Math.min(first + i, runIds.size() - 1));
+          setRunId(connection, select, i + 2, runId);
+        }
+        try (ResultSet row = select.executeQuery()) {
+          while (row.next()) {
+            found.add(row.getString(1));
+          }
         }
       }
     }
-    return rows;
+    return found;
   }
 
-  static void delete(Connection connection, List<OutboxRow> sent) throws SQLException {
+  /**
+   * How many rows of a namespace the server has refused, counted up to 1,000.
+   *
+   * @param firstId the lowest id of them
+   */
+  record RefusedCount(long count, long firstId) {}
+
+  static RefusedCount countRefused(Connection connection, String namespace) throws SQLException {
+    try (PreparedStatement select = connection.prepareStatement(REFUSED_COUNT)) {
+      select.setString(1, namespace);
+      try (ResultSet found = select.executeQuery()) {
+        found.next();
+        return new RefusedCount(found.getLong(1), found.getLong(2));
+      }
+    }
+  }
+
+  static void delete(Connection connection, List<Long> sent) throws SQLException {
     try (PreparedStatement delete = connection.prepareStatement(DELETE)) {
-      for (int first = 0; first < sent.size(); first += DELETED_MAX) {
-        for (int i = 0; i < DELETED_MAX; i++) {
-          delete.setLong(i + 1, sent.get(Math.min(first + i, sent.size() - 1)).id());
+      for (int first = 0; first < sent.size(); first += IDS_MAX) {
+        for (int i = 0; i < IDS_MAX; i++) {
+          delete.setLong(i + 1, sent.get(Math.min(first + i, sent.size() - 1)));
         }
         delete.addBatch();
       }
@@ -125,10 +230,19 @@ public final class OutboxRows {
 
   static void refuse(Connection connection, long id, String reason) throws SQLException {
     try (PreparedStatement update = connection.prepareStatement(REFUSE)) {
-      update.setString(1, reason.substring(0, Math.min(REASON_LENGTH_MAX, reason.length())));
+      update.setString(1, storable(reason));
       update.setLong(2, id);
       update.executeUpdate();
     }
+  }
+
+  /** A reason that the column cannot store would fail this transaction, and each later one. */
+  private static String storable(String reason) {
+    int length = Math.min(REASON_LENGTH_MAX, reason.length());
+    if (length > 0 && Character.isHighSurrogate(reason.charAt(length - 1))) {
+      length--;
+    }
+    return reason.substring(0, length).replace('\0', '?');
   }
 
   public static List<RefusedMessage> refused(Connection connection, int max) throws SQLException {

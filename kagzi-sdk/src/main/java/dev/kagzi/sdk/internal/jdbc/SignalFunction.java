@@ -20,6 +20,7 @@ public final class SignalFunction {
   public static void call(
       Connection connection, String namespace, String runId, String name, Payload payload)
       throws SQLException {
+    CallerTransaction.check(connection, "signalIn");
     try (PreparedStatement select = connection.prepareStatement(SQL)) {
       select.setObject(1, UUID.fromString(runId));
       select.setString(2, name);

@@ -32,6 +32,7 @@ public final class StartFunction {
   /** Requests the start, which has a run id, in the transaction of the connection. */
   public static void call(Connection connection, String namespace, StartWorkflowRequest start)
       throws SQLException {
+    CallerTransaction.check(connection, "startIn");
     try (PreparedStatement select = connection.prepareStatement(SQL)) {
       select.setString(1, start.getWorkflowType());
       select.setString(2, start.getTaskQueue());
