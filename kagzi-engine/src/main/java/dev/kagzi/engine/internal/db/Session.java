@@ -15,6 +15,15 @@ import org.postgresql.PGConnection;
  * itself. Not thread-safe: each thread has its own.
  */
 public final class Session implements AutoCloseable {
+  /** Locks a row, so that the commit waits for a synchronous standby; without one, no row. */
+  static final String STANDBY_SQL =
+      """
+      SELECT 1 AS one
+        FROM kagzi.database_generation
+       WHERE current_setting('synchronous_standby_names') <> ''
+         FOR KEY SHARE
+      """;
+
   private static final long PLANS_NANOS_MAX = TimeUnit.SECONDS.toNanos(5);
 
   private final Connection connection;
@@ -24,7 +33,6 @@ public final class Session implements AutoCloseable {
   private final long openedNanos = System.nanoTime();
   private long plannedNanos = openedNanos;
   private boolean endsByRollback;
-  private boolean hasCommitted;
   private int epochBase;
   private long statements;
 
@@ -48,12 +56,11 @@ public final class Session implements AutoCloseable {
     boolean ended = false;
     try {
       T result = work.run(this);
-      if (endsByRollback && hasCommitted) {
+      if (endsByRollback && !waitsForStandby()) {
         connection.rollback();
       } else {
         connection.commit();
         metrics.commit();
-        hasCommitted = true;
       }
       ended = true;
       return result;
@@ -71,12 +78,17 @@ public final class Session implements AutoCloseable {
    * Lets the current transaction end by a rollback, because it has only read and locked rows. A row
    * lock is written to the WAL, so a commit would wait for the disk.
    *
-   * <p>The first transaction of a session commits nevertheless. If PostgreSQL or a backend process
-   * was ended while a commit waited for a synchronous standby, that commit is visible although the
-   * standby may not have it. This commit waits until the standby has everything before it.
+   * <p>With a synchronous standby, the transaction commits nevertheless, after it has locked a row.
+   * What it has read may be visible although the standby does not have it: the commit of another
+   * backend process that was ended while it waited for the standby. A commit that has written to
+   * the WAL waits until the standby has everything before it, and one without a write does not.
    */
   public void endByRollback() {
     endsByRollback = true;
+  }
+
+  private boolean waitsForStandby() throws SQLException {
+    return query(STANDBY_SQL).first(row -> true).isPresent();
   }
 
   /** How many statements this session has sent. */
