@@ -11,6 +11,7 @@ import dev.kagzi.engine.config.DispatchConfig;
 import dev.kagzi.engine.config.WorkerConfig;
 import dev.kagzi.engine.dispatch.Poll;
 import dev.kagzi.engine.dispatch.Task;
+import dev.kagzi.engine.run.Caller;
 import dev.kagzi.engine.run.Report;
 import dev.kagzi.engine.run.ReportResult;
 import dev.kagzi.engine.run.RunEnd;
@@ -19,6 +20,7 @@ import dev.kagzi.engine.run.StartResult;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.WorkerId;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -47,6 +49,13 @@ class LostCommitsTest {
 
   private static final String NAMES_SET_SQL =
       "SELECT (current_setting('synchronous_standby_names') <> '')::int";
+  private static final String IDENTITY_SQL =
+      """
+      SELECT s.system_identifier::text || '/'
+               || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) || '/'
+               || 'kagzi.database_generation'::regclass::oid::text
+        FROM pg_control_system() AS s
+      """;
   private static final Duration LONG = Duration.ofMinutes(1);
 
   /** Workers of these tests send no heartbeats. */
@@ -145,6 +154,34 @@ class LostCommitsTest {
   }
 
   @Test
+  void a_simple_client_whose_claim_was_lost_is_not_taken_for_the_holder() throws Exception {
+    RunId run = one.start();
+    save();
+    pollSimple(one, first);
+    loseCommitsSinceSave();
+    pollSimple(other, second);
+
+    CompletableFuture<?> late = begin(one, run, first);
+
+    assertThat(late).failsWithin(LONG).withThrowableThat().withMessageContaining("claim lost");
+    assertThat(begin(other, run, second)).succeedsWithin(LONG);
+  }
+
+  private static void pollSimple(TestEngine engine, WorkerId worker) {
+    List<String> types = List.of(TestEngine.TYPE);
+    Poll poll = engine.engine().tasks().pollOne(engine.queue(), worker, types, 10_000);
+    assertThat(await(poll.tasks())).hasSize(1);
+  }
+
+  private static CompletableFuture<?> begin(TestEngine engine, RunId run, WorkerId worker) {
+    Caller caller = new Caller(null, null, Set.of(worker));
+    return engine
+        .engine()
+        .reports()
+        .begin(TestEngine.NAMESPACE, run, "pay", StepKind.FUNCTION, null, null, 0, caller);
+  }
+
+  @Test
   void an_end_that_was_lost_is_not_answered_from_memory() throws Exception {
     RunId run = one.start();
     Task before = one.claimOne(first);
@@ -177,6 +214,59 @@ class LostCommitsTest {
     assertThat(firstClaim.claim().runId()).isEqualTo(fresh);
     assertThat(firstClaim.claim().isFirst()).isTrue();
     assertThat(one.report(done(once.claim(), "1"))).isInstanceOf(ReportResult.ClaimLost.class);
+  }
+
+  /**
+   * The first new primary is lost too. A server that has not seen it is the first on the second.
+   */
+  @Test
+  void a_generation_with_the_number_of_a_lost_one_is_not_taken_for_it() throws Exception {
+    RunId run = one.start();
+    save();
+    other.close();
+    postgres.loseCommitsSinceSave();
+    awaitConnected(one);
+    Task lost = one.claimOne(first);
+    int number = generation();
+    connections.refuse();
+    postgres.loseCommitsSinceSave();
+    other = TestEngine.start(postgres.config(), "q", PATIENT);
+    WorkerId third = other.register();
+    // Both numbers are random.
+    postgres.execute("UPDATE kagzi.database_generation SET generation = " + number);
+    other.close();
+    other = TestEngine.start(postgres.config(), "q", PATIENT);
+    Task given = other.claimOne(third);
+    assertThat(given.claim().runId()).isEqualTo(run);
+    assertThat(given.claim()).isEqualTo(lost.claim());
+    connections.accept();
+    awaitConnected(one);
+
+    assertThat(one.report(done(lost.claim(), "1"))).isInstanceOf(ReportResult.ClaimLost.class);
+    assertThat(generation()).isGreaterThan(number);
+    assertThat(other.claimOne(third).claim().epoch()).isGreaterThan(Claim.epochBase(generation()));
+  }
+
+  /** A former primary that has come back has the identity that it had before. */
+  @Test
+  void a_primary_of_an_earlier_generation_is_refused() throws Exception {
+    one.start();
+    int number = generation();
+    String row =
+        postgres.text(
+            "SELECT format('generation = %s, identity = %L, lineage = %L', generation, identity,"
+                + " lineage) FROM kagzi.database_generation");
+    save();
+    loseCommitsSinceSave();
+    assertThat(generation()).isGreaterThan(number);
+
+    postgres.execute("UPDATE kagzi.database_generation SET " + row);
+    postgres.execute("UPDATE kagzi.database_generation SET identity = (" + IDENTITY_SQL + ")");
+    connections.cut("");
+    CompletableFuture<StartResult> start = one.engine().runs().start(one.request("", RunId.next()));
+
+    assertThat(start).failsWithin(Duration.ofSeconds(20));
+    assertThat(generation()).isEqualTo(number);
   }
 
   @Test
@@ -324,10 +414,17 @@ class LostCommitsTest {
   }
 
   private void awaitBothConnected() {
-    for (TestEngine engine : new TestEngine[] {one, other}) {
-      await()
-          .atMost(Duration.ofSeconds(30))
-          .until(() -> engine.engine().unavailableReason().isEmpty());
-    }
+    awaitConnected(one);
+    awaitConnected(other);
+  }
+
+  private static void awaitConnected(TestEngine engine) {
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .until(() -> engine.engine().unavailableReason().isEmpty());
+  }
+
+  private int generation() throws Exception {
+    return postgres.integers("SELECT generation FROM kagzi.database_generation").getFirst();
   }
 }

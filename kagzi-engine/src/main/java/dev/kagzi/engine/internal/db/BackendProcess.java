@@ -20,6 +20,20 @@ public record BackendProcess(int pid, String startedAt) {
        WHERE pid = ? AND backend_start = ?::timestamptz
       """;
 
+  private static final String END_OTHERS =
+      """
+      SELECT pg_terminate_backend(pid) AS ended
+        FROM pg_stat_activity
+       WHERE application_name LIKE 'kagzi%' AND datname = current_database()
+         AND usename = current_user AND pid <> pg_backend_pid()
+         AND wait_event IS DISTINCT FROM 'SyncRep'
+      """;
+
+  /** Terminates the backends of all other sessions of servers, which then open new ones. */
+  static void endOthers(Session session) throws SQLException {
+    session.query(END_OTHERS).list(row -> row.bool("ended"));
+  }
+
   public static BackendProcess of(Session session) throws SQLException {
     return session
         .query(SELF)

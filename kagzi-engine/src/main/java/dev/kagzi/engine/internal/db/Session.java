@@ -7,7 +7,10 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.sql.Statement;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 
 /**
@@ -24,6 +27,7 @@ public final class Session implements AutoCloseable {
          FOR KEY SHARE
       """;
 
+  private static final String CONNECTION_FAILURE = "08006";
   private static final long PLANS_NANOS_MAX = TimeUnit.SECONDS.toNanos(5);
 
   private final Connection connection;
@@ -33,7 +37,8 @@ public final class Session implements AutoCloseable {
   private final long openedNanos = System.nanoTime();
   private long plannedNanos = openedNanos;
   private boolean endsByRollback;
-  private int epochBase;
+  private Generation generation = new Generation(0, List.of());
+  private @Nullable Supplier<Generation> present;
   private long statements;
 
   /** {@code secondsMax}: timeout of each statement; 0 for the connection's own. */
@@ -50,6 +55,7 @@ public final class Session implements AutoCloseable {
   }
 
   public <T> T inTransaction(Work<T> work) throws SQLException {
+    requirePresentGeneration();
     discardOldPlans();
     connection.setAutoCommit(false);
     endsByRollback = false;
@@ -98,6 +104,7 @@ public final class Session implements AutoCloseable {
 
   public Query query(String sql) throws SQLException {
     if (connection.getAutoCommit()) {
+      requirePresentGeneration();
       discardOldPlans();
     }
     PreparedStatement statement = connection.prepareStatement(sql);
@@ -166,11 +173,27 @@ public final class Session implements AutoCloseable {
    * lower epochs.
    */
   public int epochBase() {
-    return epochBase;
+    return Claim.epochBase(generation.number());
   }
 
-  void setGeneration(int generation) {
-    this.epochBase = Claim.epochBase(generation);
+  /**
+   * Sets the generation of the database when this session was opened.
+   *
+   * @param last the last generation that this server has seen
+   */
+  void setGeneration(Generation opened, Supplier<Generation> last) {
+    this.generation = opened;
+    this.present = last;
+  }
+
+  /** A session of an earlier generation may be connected to a former primary. */
+  private void requirePresentGeneration() throws SQLException {
+    if (present != null && !present.get().isBefore(generation)) {
+      throw new SQLException(
+          "the session is of generation %d (expected: %d, the last that this server has seen)"
+              .formatted(generation.number(), present.get().number()),
+          CONNECTION_FAILURE);
+    }
   }
 
   long openedNanos() {
