@@ -7,6 +7,7 @@ import dev.kagzi.engine.internal.run.RevokeClaims;
 import dev.kagzi.engine.run.RunCompletions;
 import dev.kagzi.engine.value.Claim;
 import java.sql.SQLException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,6 +21,7 @@ final class GenerationEvents implements Generation.Listener {
   private final Dispatcher dispatcher;
   private final RunCompletions completions;
   private final Runnable refreshEverything;
+  private final AtomicBoolean hasWarned = new AtomicBoolean();
 
   GenerationEvents(Dispatcher dispatcher, RunCompletions completions, Runnable refreshEverything) {
     this.dispatcher = dispatcher;
@@ -40,5 +42,17 @@ final class GenerationEvents implements Generation.Listener {
     dispatcher.commitsLost(Claim.epochBase(generation));
     completions.commitsLost();
     refreshEverything.run();
+  }
+
+  @Override
+  public void withoutTimelines(SQLException cause) {
+    if (hasWarned.compareAndSet(false, true)) {
+      log.atWarn()
+          .addKeyValue("state", cause.getSQLState())
+          .addKeyValue("cause", cause.getMessage())
+          .log(
+              "the database does not show its timeline: after a failover or a restore, claims of"
+                  + " before are not taken; stop all workers before it");
+    }
   }
 }

@@ -54,7 +54,7 @@ class FrozenMigrationsTest {
               "e9cb1735f0edc756f7faede505fcd78ec966a82d05aa936a51ff407924d72d09"),
           Map.entry(
               "V11__generation.sql",
-              "3b5a7732a1bc4bb8da7155b643217a0b957f50c4289566acba7ca8eb83b49c06"),
+              "56647aa0a3799a0156fcf07ae7005dc94118dc39cf773a88edc2b0cf4e48646b"),
           Map.entry(
               "V12__signal_requests.sql",
               "8754a1482d7bf2df213b0f804733aeb59fa6ea1a080418e9db0ae47a84dd4414"),

@@ -34,6 +34,8 @@ public final class Holds implements ConnectionFactory {
   private final List<Hold> holds = new CopyOnWriteArrayList<>();
   private final Map<Connection, Set<String>> sentBy = new ConcurrentHashMap<>();
 
+  private volatile boolean refuses;
+
   public Holds(DatabaseConfig config) {
     this.config = config;
   }
@@ -69,8 +71,20 @@ public final class Holds implements ConnectionFactory {
     return count;
   }
 
+  /** Refuses new connections until {@link #accept}. */
+  public void refuse() {
+    refuses = true;
+  }
+
+  public void accept() {
+    refuses = false;
+  }
+
   @Override
   public Connection open() throws SQLException {
+    if (refuses) {
+      throw new SQLException("refused by the test", "08001");
+    }
     Connection real = Database.connect(config);
     Link link = new Link(real);
     return (Connection)

@@ -11,11 +11,16 @@ import dev.kagzi.engine.config.DispatchConfig;
 import dev.kagzi.engine.config.WorkerConfig;
 import dev.kagzi.engine.dispatch.Poll;
 import dev.kagzi.engine.dispatch.Task;
+import dev.kagzi.engine.run.Caller;
+import dev.kagzi.engine.run.Report;
 import dev.kagzi.engine.run.ReportResult;
 import dev.kagzi.engine.run.RunEnd;
+import dev.kagzi.engine.run.StartRequest;
+import dev.kagzi.engine.run.StartResult;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
+import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.WorkerId;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -35,10 +40,22 @@ import org.junit.jupiter.api.io.TempDir;
  * are two servers: what one of them holds in memory is unknown to the other.
  */
 class LostCommitsTest {
+  /** Commits of lanes: chores write too, and may wait as well. */
   private static final String WAITING_SQL =
-      "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+      """
+      SELECT pid FROM pg_stat_activity
+       WHERE wait_event = 'SyncRep' AND (query = 'COMMIT' OR query LIKE '%kagzi.workflow_runs%')
+      """;
+
   private static final String NAMES_SET_SQL =
       "SELECT (current_setting('synchronous_standby_names') <> '')::int";
+  private static final String IDENTITY_SQL =
+      """
+      SELECT s.system_identifier::text || '/'
+               || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) || '/'
+               || 'kagzi.database_generation'::regclass::oid::text
+        FROM pg_control_system() AS s
+      """;
   private static final Duration LONG = Duration.ofMinutes(1);
 
   /** Workers of these tests send no heartbeats. */
@@ -50,6 +67,7 @@ class LostCommitsTest {
   @TempDir Path folder;
 
   private RestoredPostgres postgres;
+  private Holds connections;
   private TestEngine one;
   private TestEngine other;
   private WorkerId first;
@@ -58,7 +76,8 @@ class LostCommitsTest {
   @BeforeEach
   void open() {
     postgres = new RestoredPostgres(folder);
-    one = TestEngine.start(postgres.config(), "q", PATIENT);
+    connections = new Holds(postgres.config());
+    one = TestEngine.start(postgres.config(), "q", PATIENT, connections);
     other = TestEngine.start(postgres.config(), "q", PATIENT);
     first = one.register();
     second = other.register();
@@ -135,6 +154,34 @@ class LostCommitsTest {
   }
 
   @Test
+  void a_simple_client_whose_claim_was_lost_is_not_taken_for_the_holder() throws Exception {
+    RunId run = one.start();
+    save();
+    pollSimple(one, first);
+    loseCommitsSinceSave();
+    pollSimple(other, second);
+
+    CompletableFuture<?> late = begin(one, run, first);
+
+    assertThat(late).failsWithin(LONG).withThrowableThat().withMessageContaining("claim lost");
+    assertThat(begin(other, run, second)).succeedsWithin(LONG);
+  }
+
+  private static void pollSimple(TestEngine engine, WorkerId worker) {
+    List<String> types = List.of(TestEngine.TYPE);
+    Poll poll = engine.engine().tasks().pollOne(engine.queue(), worker, types, 10_000);
+    assertThat(await(poll.tasks())).hasSize(1);
+  }
+
+  private static CompletableFuture<?> begin(TestEngine engine, RunId run, WorkerId worker) {
+    Caller caller = new Caller(null, null, Set.of(worker));
+    return engine
+        .engine()
+        .reports()
+        .begin(TestEngine.NAMESPACE, run, "pay", StepKind.FUNCTION, null, null, 0, caller);
+  }
+
+  @Test
   void an_end_that_was_lost_is_not_answered_from_memory() throws Exception {
     RunId run = one.start();
     Task before = one.claimOne(first);
@@ -167,6 +214,59 @@ class LostCommitsTest {
     assertThat(firstClaim.claim().runId()).isEqualTo(fresh);
     assertThat(firstClaim.claim().isFirst()).isTrue();
     assertThat(one.report(done(once.claim(), "1"))).isInstanceOf(ReportResult.ClaimLost.class);
+  }
+
+  /**
+   * The first new primary is lost too. A server that has not seen it is the first on the second.
+   */
+  @Test
+  void a_generation_with_the_number_of_a_lost_one_is_not_taken_for_it() throws Exception {
+    RunId run = one.start();
+    save();
+    other.close();
+    postgres.loseCommitsSinceSave();
+    awaitConnected(one);
+    Task lost = one.claimOne(first);
+    int number = generation();
+    connections.refuse();
+    postgres.loseCommitsSinceSave();
+    other = TestEngine.start(postgres.config(), "q", PATIENT);
+    WorkerId third = other.register();
+    // Both numbers are random.
+    postgres.execute("UPDATE kagzi.database_generation SET generation = " + number);
+    other.close();
+    other = TestEngine.start(postgres.config(), "q", PATIENT);
+    Task given = other.claimOne(third);
+    assertThat(given.claim().runId()).isEqualTo(run);
+    assertThat(given.claim()).isEqualTo(lost.claim());
+    connections.accept();
+    awaitConnected(one);
+
+    assertThat(one.report(done(lost.claim(), "1"))).isInstanceOf(ReportResult.ClaimLost.class);
+    assertThat(generation()).isGreaterThan(number);
+    assertThat(other.claimOne(third).claim().epoch()).isGreaterThan(Claim.epochBase(generation()));
+  }
+
+  /** A former primary that has come back has the identity that it had before. */
+  @Test
+  void a_primary_of_an_earlier_generation_is_refused() throws Exception {
+    one.start();
+    int number = generation();
+    String row =
+        postgres.text(
+            "SELECT format('generation = %s, identity = %L, lineage = %L', generation, identity,"
+                + " lineage) FROM kagzi.database_generation");
+    save();
+    loseCommitsSinceSave();
+    assertThat(generation()).isGreaterThan(number);
+
+    postgres.execute("UPDATE kagzi.database_generation SET " + row);
+    postgres.execute("UPDATE kagzi.database_generation SET identity = (" + IDENTITY_SQL + ")");
+    connections.cut("");
+    CompletableFuture<StartResult> start = one.engine().runs().start(one.request("", RunId.next()));
+
+    assertThat(start).failsWithin(Duration.ofSeconds(20));
+    assertThat(generation()).isEqualTo(number);
   }
 
   @Test
@@ -204,31 +304,87 @@ class LostCommitsTest {
 
   /**
    * The commit of a backend process that is ended while it waits for a synchronous standby is
-   * visible, although the standby may not have it.
+   * visible, although the standby may not have it. A restart of PostgreSQL has the same effect.
    */
   @Test
   void an_end_that_is_sent_again_waits_for_the_synchronous_standby_too() throws Exception {
     one.start();
     Task task = one.claimOne(first);
+    other.start();
+    other.report(done(other.claimOne(second).claim(), "other"));
     setSynchronousStandby("'absent'");
-    CompletableFuture<List<ReportResult>> answer =
-        one.engine().reports().accept(TestEngine.NAMESPACE, List.of(done(task.claim(), "1")));
+    Report end = done(task.claim(), "1");
 
-    Set<Integer> before = awaitWaitingForStandby(Set.of());
-    for (int pid : before) {
-      postgres.execute("SELECT pg_terminate_backend(" + pid + ")");
+    CompletableFuture<List<ReportResult>> answer = accept(one, end);
+    CompletableFuture<List<ReportResult>> again;
+    try (Holds.Hold reconnects = connections.statement("pg_terminate_backend")) {
+      Set<Integer> ended = endWaitingCommit();
+      again = accept(other, end);
+      reconnects.awaitReached();
+      awaitWaitingForStandby(ended);
     }
-    awaitWaitingForStandby(before);
 
     assertThat(answer).isNotDone();
+    assertThat(again).isNotDone();
     setSynchronousStandby("DEFAULT");
     assertThat(await(answer)).containsExactly(new ReportResult.Accepted(RunStatus.COMPLETED));
+    assertThat(await(again)).containsExactly(new ReportResult.Accepted(RunStatus.COMPLETED));
+  }
+
+  @Test
+  void a_start_that_is_sent_again_waits_for_the_synchronous_standby_too() throws Exception {
+    StartRequest request = one.request("", RunId.next());
+    setSynchronousStandby("'absent'");
+
+    CompletableFuture<StartResult> answer = one.engine().runs().start(request);
+    Set<Integer> waiting = endWaitingCommit();
+    waiting.addAll(awaitWaitingForStandby(waiting));
+    CompletableFuture<StartResult> again = other.engine().runs().start(request);
+    awaitWaitingForStandby(waiting);
+
+    assertThat(answer).isNotDone();
+    assertThat(again).isNotDone();
+    setSynchronousStandby("DEFAULT");
+    assertThat(await(answer).runId()).isEqualTo(request.runId());
+    assertThat(await(again).runId()).isEqualTo(request.runId());
+  }
+
+  @Test
+  void a_lane_that_loses_its_connection_does_not_make_a_waiting_commit_visible() throws Exception {
+    StartRequest request = one.request("", RunId.next());
+    setSynchronousStandby("'absent'");
+    CompletableFuture<StartResult> answer = one.engine().runs().start(request);
+    Set<Integer> waiting = awaitWaitingForStandby(Set.of());
+
+    assertThat(connections.cut("INSERT INTO kagzi.workflow_runs")).isPositive();
+
+    assertThat(answer).failsWithin(Duration.ofSeconds(20));
+    assertThat(postgres.integers(WAITING_SQL)).containsAll(waiting);
+    assertThat(postgres.integers("SELECT count(*)::int FROM kagzi.workflow_runs"))
+        .containsExactly(0);
+    setSynchronousStandby("DEFAULT");
+    assertThat(await(one.engine().runs().start(request)).runId()).isEqualTo(request.runId());
+  }
+
+  private static CompletableFuture<List<ReportResult>> accept(TestEngine engine, Report report) {
+    return engine.engine().reports().accept(TestEngine.NAMESPACE, List.of(report));
+  }
+
+  /** Ends the backend process whose commit waits for the standby. Returns its pid. */
+  private Set<Integer> endWaitingCommit() throws Exception {
+    Set<Integer> waiting = awaitWaitingForStandby(Set.of());
+    for (int pid : waiting) {
+      postgres.execute("SELECT pg_terminate_backend(" + pid + ")");
+    }
+    return waiting;
   }
 
   private void setSynchronousStandby(String name) throws Exception {
     postgres.execute("ALTER SYSTEM SET synchronous_standby_names = " + name);
     postgres.execute("SELECT pg_reload_conf()");
     await().until(() -> postgres.integers(NAMES_SET_SQL).contains(name.equals("DEFAULT") ? 0 : 1));
+    // Backends wait for the standby as soon as the checkpointer has read the setting.
+    postgres.execute("CHECKPOINT");
   }
 
   private Set<Integer> awaitWaitingForStandby(Set<Integer> others) {
@@ -258,10 +414,17 @@ class LostCommitsTest {
   }
 
   private void awaitBothConnected() {
-    for (TestEngine engine : new TestEngine[] {one, other}) {
-      await()
-          .atMost(Duration.ofSeconds(30))
-          .until(() -> engine.engine().unavailableReason().isEmpty());
-    }
+    awaitConnected(one);
+    awaitConnected(other);
+  }
+
+  private static void awaitConnected(TestEngine engine) {
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .until(() -> engine.engine().unavailableReason().isEmpty());
+  }
+
+  private int generation() throws Exception {
+    return postgres.integers("SELECT generation FROM kagzi.database_generation").getFirst();
   }
 }

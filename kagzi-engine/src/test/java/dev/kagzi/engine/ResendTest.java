@@ -74,6 +74,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 class ResendTest {
   private static final String ALONE = "SELECT 1";
   private static final String COMMIT = "COMMIT";
+
+  /** The end of a transaction that has written nothing. */
+  private static final String ROLLBACK = "ROLLBACK";
+
   private static final RetryPolicy SLOWLY = new RetryPolicy(3, 60_000, 1, 60_000, 0, List.of());
   private static final RetryPolicy QUICKLY = new RetryPolicy(3, 900, 1, 900, 0, List.of());
   private static final SignalRequest SIGNAL = new SignalRequest("approval", payload("1"), "s");
@@ -210,7 +214,7 @@ class ResendTest {
             () -> state(run));
       }
     },
-    START_THAT_FINDS_AN_ACTIVE_RUN(COMMIT) {
+    START_THAT_FINDS_AN_ACTIVE_RUN(ROLLBACK) {
       @Override
       Ready ready(TestEngine engine) {
         String external = "external " + RunId.next();
@@ -379,7 +383,7 @@ class ResendTest {
             () -> state(run));
       }
     },
-    START_THAT_IS_CONTENT_WITH_AN_ENDED_RUN(COMMIT) {
+    START_THAT_IS_CONTENT_WITH_AN_ENDED_RUN(ROLLBACK) {
       @Override
       Ready ready(TestEngine engine) {
         String external = "external " + RunId.next();

@@ -65,6 +65,16 @@ final class RestoredPostgres implements AutoCloseable {
     return values;
   }
 
+  /** Returns the first column of the first row. */
+  String text(String sql) throws SQLException {
+    try (Connection connection = postgres.connect(NAME);
+        Statement statement = connection.createStatement();
+        ResultSet rows = statement.executeQuery(sql)) {
+      rows.next();
+      return rows.getString(1);
+    }
+  }
+
   /** Restarts PostgreSQL without a loss. */
   void restart() {
     int port = postgres.port();

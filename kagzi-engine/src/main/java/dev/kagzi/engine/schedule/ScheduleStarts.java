@@ -176,7 +176,7 @@ public final class ScheduleStarts {
               List<FireRuns.Wanted> wanted =
                   slots.stream()
                       .filter(slot -> slot > before.last)
-                      .map(slot -> new FireRuns.Wanted(RunId.next(id.shard()), id, slot, 0))
+                      .map(slot -> FireRuns.Wanted.ofCall(call.id(), id, slot))
                       .toList();
               if (before.isDone() || (wanted.isEmpty() && !isLast)) {
                 return before;

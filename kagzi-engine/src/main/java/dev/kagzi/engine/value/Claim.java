@@ -8,11 +8,13 @@ public record Claim(RunId runId, int epoch) {
   /** The epoch of a client that sends none; it refers to the current claim. */
   public static final int ANY = 0;
 
-  // 4,095 generations, and half a million claims of one run in each. A run with more claims gets
-  // epochs of the next generation: they still increase, but are not protected from the loss of the
-  // commits of that generation.
+  // Half a million claims of one run in each generation. A run with more claims gets epochs of the
+  // next generation: they still increase, but are not protected from the loss of the commits of
+  // that generation.
   private static final int CLAIM_BITS = 19;
-  private static final int GENERATION_MAX = Integer.MAX_VALUE >> CLAIM_BITS;
+
+  /** The highest number of a generation: 4,095. */
+  public static final int GENERATION_MAX = Integer.MAX_VALUE >> CLAIM_BITS;
 
   /**
    * Returns the epoch that all claims of a generation of the database exceed, and all earlier

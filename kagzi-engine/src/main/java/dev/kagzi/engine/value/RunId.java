@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.Instant;
 import java.util.Optional;
 import java.util.UUID;
 
@@ -38,12 +39,21 @@ public record RunId(UUID value) implements Comparable<RunId> {
    * timestamp and the shard of this one.
    */
   public RunId derived(String word) {
+    return derived(word, value.getMostSignificantBits() >>> 16);
+  }
+
+  /** Like {@link #derived(String)}, with another time than that of this id. */
+  public RunId derived(String word, Instant time) {
+    return derived(word, time.toEpochMilli());
+  }
+
+  private RunId derived(String word, long timeMs) {
     try {
       MessageDigest digest = MessageDigest.getInstance("SHA-256");
       digest.update(value.toString().getBytes(StandardCharsets.US_ASCII));
       digest.update(word.getBytes(StandardCharsets.UTF_8));
       ByteBuffer hash = ByteBuffer.wrap(digest.digest());
-      long high = (value.getMostSignificantBits() & ~0xffffL) | 0x8000L | (hash.getLong() & 0xfffL);
+      long high = (timeMs << 16) | 0x8000L | (hash.getLong() & 0xfffL);
       long low = (hash.getLong() & 0x3fff_ffff_ffff_ffffL) | 0x8000_0000_0000_0000L;
       return new RunId(new UUID(high, low)).in(shard());
     } catch (NoSuchAlgorithmException e) {

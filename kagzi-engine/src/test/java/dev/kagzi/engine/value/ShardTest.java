@@ -35,9 +35,9 @@ class ShardTest {
           Map.entry("schedule.Schedules.scheduleId next()", "random: a schedule without a name"),
           Map.entry("schedule.Schedules.scheduleId next(Shard)", "the schedule's name"),
           Map.entry("schedule.ScheduleStarts.trigger next(Shard)", "the schedule"),
-          Map.entry("schedule.ScheduleStarts.backfill next(Shard)", "the schedule"),
-          Map.entry("internal.schedule.ScheduledRunEnds.start next(Shard)", "the schedule"),
-          Map.entry("internal.schedule.ScheduleFirer.wanted next(Shard)", "the schedule"),
+          Map.entry(
+              "internal.schedule.FireRuns$Wanted.slotId derived(String, Instant)", "the schedule"),
+          Map.entry("internal.db.Generation.of randomUUID()", "random: a generation"),
           Map.entry(
               "internal.transition.ChainTransitions.start derived(String)",
               "the run that continues"),
@@ -46,6 +46,7 @@ class ShardTest {
           Map.entry(
               "internal.transition.FailureHandlerStarts.start derived(String)", "the failed run"),
           Map.entry("value.RunId.in UUID(long, long)", "the argument"),
+          Map.entry("value.RunId.derived derived(String, long)", "the run that is derived from"),
           Map.entry("value.RunId.derived UUID(long, long)", "the run that is derived from"),
           Map.entry("internal.run.ExpiredRuns$Position.<clinit> UUID(long, long)", "not an id"));
 

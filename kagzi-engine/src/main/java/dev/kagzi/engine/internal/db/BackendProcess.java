@@ -13,10 +13,26 @@ public record BackendProcess(int pid, String startedAt) {
 
   private static final String END =
       """
-      SELECT pg_terminate_backend(pid, 5000) AS ended
+      SELECT wait_event IS NOT DISTINCT FROM 'SyncRep' AS waits,
+             CASE WHEN wait_event IS NOT DISTINCT FROM 'SyncRep' THEN false
+                  ELSE pg_terminate_backend(pid, 5000) END AS ended
         FROM pg_stat_activity
        WHERE pid = ? AND backend_start = ?::timestamptz
       """;
+
+  private static final String END_OTHERS =
+      """
+      SELECT pg_terminate_backend(pid) AS ended
+        FROM pg_stat_activity
+       WHERE application_name LIKE 'kagzi%' AND datname = current_database()
+         AND usename = current_user AND pid <> pg_backend_pid()
+         AND wait_event IS DISTINCT FROM 'SyncRep'
+      """;
+
+  /** Terminates the backends of all other sessions of servers, which then open new ones. */
+  static void endOthers(Session session) throws SQLException {
+    session.query(END_OTHERS).list(row -> row.bool("ended"));
+  }
 
   public static BackendProcess of(Session session) throws SQLException {
     return session
@@ -25,13 +41,28 @@ public record BackendProcess(int pid, String startedAt) {
         .orElseThrow(() -> new SQLException("pg_stat_activity does not show its own reader"));
   }
 
-  /** Terminates this backend through another session; throws if that takes longer than 5 s. */
+  /**
+   * Terminates this backend through another session. Throws if that takes longer than 5 s, and if
+   * the backend waits for a synchronous standby: terminated, it would make a commit visible that
+   * the standby may not have.
+   */
   public void end(Session other) throws SQLException {
-    boolean ended =
-        other.query(END).bind(pid).bind(startedAt).first(row -> row.bool("ended")).orElse(true);
-    if (!ended) {
+    Ended end =
+        other
+            .query(END)
+            .bind(pid)
+            .bind(startedAt)
+            .first(row -> new Ended(row.bool("ended"), row.bool("waits")))
+            .orElse(new Ended(true, false));
+    if (!end.ended) {
       throw new SQLException(
-          "backend " + pid + " still runs after pg_terminate_backend (expected: ended within 5 s)");
+          end.waits
+              ? "the commit of backend %d waits for a synchronous standby (expected: one that answers)"
+                  .formatted(pid)
+              : "backend %d still runs after pg_terminate_backend (expected: ended within 5 s)"
+                  .formatted(pid));
     }
   }
+
+  private record Ended(boolean ended, boolean waits) {}
 }

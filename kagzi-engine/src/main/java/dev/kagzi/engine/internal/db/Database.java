@@ -16,7 +16,6 @@ import java.util.Optional;
 import java.util.Properties;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.event.Level;
 
@@ -57,7 +56,6 @@ public final class Database implements AutoCloseable {
       """;
 
   private static final int VERSION_MIN = 140_000;
-  private static final int UNKNOWN = -1;
 
   // Connections of the pool that readForUser leaves free for all other calls.
   private static final int RESERVED_CONNECTIONS = 2;
@@ -71,7 +69,7 @@ public final class Database implements AutoCloseable {
   private final HikariDataSource pool;
   private final Semaphore userReads;
   private final DatabaseFailureLog failures;
-  private final AtomicInteger generation = new AtomicInteger(UNKNOWN);
+  private volatile Generation generation = Generation.UNKNOWN;
   private volatile Generation.@Nullable Listener generations;
 
   private Database(DatabaseConfig config, ConnectionFactory connector) {
@@ -209,17 +207,28 @@ public final class Database implements AutoCloseable {
     if (listener == null) {
       return;
     }
-    int found = Generation.of(session, generation.get(), listener);
-    session.setGeneration(found);
-    int before = generation.getAndAccumulate(found, Math::max);
-    if (before != UNKNOWN && found > before) {
-      listener.begun(found);
+    Generation found = Generation.of(session, generation, listener);
+    Generation before = advance(found);
+    session.setGeneration(found, () -> generation);
+    if (!before.isUnknown() && before.isBefore(found) && !found.isBefore(before)) {
+      // They may still be connected to the primary of an earlier generation.
+      pool.getHikariPoolMXBean().softEvictConnections();
+      listener.begun(found.number());
     }
   }
 
+  /** Returns the last generation that was seen before. */
+  private synchronized Generation advance(Generation found) {
+    Generation before = generation;
+    if (before.isBefore(found)) {
+      generation = found;
+    }
+    return before;
+  }
+
   /**
-   * Lets sessions that are opened from now on compare the timeline of PostgreSQL. Without it, the
-   * generation of all sessions is 0.
+   * Lets sessions that {@link #open} returns from now on compare the timeline of PostgreSQL.
+   * Without it, the generation of all sessions is 0.
    */
   public void watchGenerations(Generation.Listener listener) {
     this.generations = listener;

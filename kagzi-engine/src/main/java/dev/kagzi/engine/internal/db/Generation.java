@@ -1,22 +1,35 @@
 package dev.kagzi.engine.internal.db;
 
+import dev.kagzi.engine.value.Claim;
 import java.sql.SQLException;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.random.RandomGenerator;
 
 /**
- * The generation of the data: how many timelines PostgreSQL has begun since the schema was created.
- * PostgreSQL begins one when a standby is promoted, and when a backup is recovered. The last
- * commits of the timeline before may then be missing, although a server has acted on them. A dump
- * that was restored begins a generation too: its tables have other object ids.
+ * The generation of the data. A new one begins with each timeline of PostgreSQL, which begins one
+ * when a standby is promoted, and when a backup is recovered. The last commits of the timeline
+ * before may then be missing, although a server has acted on them. A dump that was restored begins
+ * a generation too: its tables have other object ids.
  *
- * <p>Each session of an engine reads the generation before its first statement. The first session
- * on a new timeline begins a new generation, in a transaction that also executes {@link
- * Listener#begins}. Sessions that are opened meanwhile wait for its row lock.
+ * <p>Each session that {@link Database#open} returns has read the generation before its first
+ * statement. The first session on a new timeline begins a new generation, in a transaction that
+ * also executes {@link Listener#begins}. Sessions that are opened meanwhile wait for its row lock.
+ *
+ * @param number increases with each generation; {@link Claim#epochBase} is made of it
+ * @param lineage a random value for each generation that this one follows, and as the last one its
+ *     own: two databases may have begun generations with the same number
  */
-public final class Generation {
+public record Generation(int number, List<String> lineage) {
+  static final Generation UNKNOWN = new Generation(-1, List.of());
+
   static final String READ_SQL =
       """
-      SELECT g.generation, g.identity IS NOT DISTINCT FROM i.identity AS is_present, i.identity
+      SELECT g.generation, g.lineage, g.identity IS NOT DISTINCT FROM i.identity AS is_present,
+             i.identity
         FROM kagzi.database_generation g
        CROSS JOIN (SELECT s.system_identifier::text || '/'
                             || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) || '/'
@@ -24,20 +37,23 @@ public final class Generation {
                      FROM pg_control_system() AS s) AS i
       """;
 
-  static final String STORED_SQL = "SELECT generation FROM kagzi.database_generation";
+  static final String STORED_SQL = "SELECT generation, lineage FROM kagzi.database_generation";
 
   static final String LOCK_SQL =
-      "SELECT generation, identity FROM kagzi.database_generation FOR UPDATE";
+      "SELECT generation, lineage, identity FROM kagzi.database_generation FOR UPDATE";
 
   static final String UPDATE_SQL =
-      "UPDATE kagzi.database_generation SET generation = ?, identity = ?";
+      """
+      UPDATE kagzi.database_generation SET generation = ?, identity = ?, lineage = ?::text[]
+      """;
 
   /** Unknown function, not supported, not permitted: a PostgreSQL without visible timelines. */
   private static final Set<String> WITHOUT_TIMELINES = Set.of("42883", "0A000", "42501");
 
-  private static final int BEGIN_MS_MAX = 300_000;
+  private static final int BEGIN_MS_MAX = 120_000;
 
-  private Generation() {}
+  /** The part of the remaining numbers that a new generation may skip. */
+  private static final int SKIPPED_PART = 64;
 
   /** Receives new generations. */
   public interface Listener {
@@ -52,66 +68,139 @@ public final class Generation {
      * the thread that opens a session; must not block.
      */
     void begun(int generation);
+
+    /**
+     * The database does not show its timeline, so no new generation can be found. Called for each
+     * session.
+     */
+    void withoutTimelines(SQLException cause);
   }
 
-  private record Present(int generation, boolean isPresent, String identity) {}
+  /**
+   * What a database has stored.
+   *
+   * @param isPresent whether it was stored on the present timeline
+   */
+  private record Stored(Generation generation, boolean isPresent, String identity) {
+    /**
+     * Whether a session may use it.
+     *
+     * @throws SQLException if the server has seen a generation that followed this one: the database
+     *     is a former primary that has come back
+     */
+    boolean isUsable(Generation known) throws SQLException {
+      if (!isPresent) {
+        return false;
+      }
+      if (known.isBefore(generation)) {
+        return true;
+      }
+      if (generation.isBefore(known)) {
+        throw new SQLException(
+            "the database has generation %d, which was followed by %d (expected: the primary of generation %d or later; stop this former primary, or, if its data are to be used, restart all servers of Kagzi)"
+                .formatted(generation.number, known.number, known.number));
+      }
+      return false;
+    }
+  }
+
+  boolean isUnknown() {
+    return number < 0;
+  }
+
+  /** Whether the other generation is this one, or has followed it. */
+  boolean isBefore(Generation other) {
+    return lineage.isEmpty() || other.lineage.lastIndexOf(lineage.getLast()) >= 0;
+  }
 
   /**
    * Returns the generation of the database behind a session, and begins a new one if PostgreSQL has
-   * begun a new timeline.
+   * begun a new timeline, or if the database does not descend from the last generation that this
+   * server has seen.
    *
-   * @param known the highest generation that this server has seen: a new one is higher, although
-   *     the database may have lost it
+   * @param known the last generation that this server has seen: a new one has a higher number,
+   *     although the database may have lost it
    */
-  static int of(Session session, int known, Listener listener) throws SQLException {
-    Present found;
+  static Generation of(Session session, Generation known, Listener listener) throws SQLException {
+    Stored found;
     try {
       found = read(session);
     } catch (SQLException e) {
       if (WITHOUT_TIMELINES.contains(String.valueOf(e.getSQLState()))) {
-        return session.query(STORED_SQL).first(row -> row.integer("generation")).orElse(known);
+        listener.withoutTimelines(e);
+        return session.query(STORED_SQL).first(Generation::map).orElse(known);
       }
       throw e;
     }
-    if (found.isPresent && found.generation >= known) {
+    if (found.isUsable(known)) {
       return found.generation;
     }
-    return session.withNetworkTimeout(
-        BEGIN_MS_MAX, () -> session.inTransaction(tx -> begin(tx, found, known, listener)));
+    String nonce = UUID.randomUUID().toString();
+    Generation begun =
+        session.withNetworkTimeout(
+            BEGIN_MS_MAX,
+            () -> session.inTransaction(tx -> begin(tx, found, known, nonce, listener)));
+    if (found.isPresent && begun.lineage.contains(nonce)) {
+      // No primary was replaced, so other servers have sessions of the generation before.
+      BackendProcess.endOthers(session);
+    }
+    return begun;
   }
 
-  private static Present read(Session session) throws SQLException {
+  private static Stored read(Session session) throws SQLException {
     return session
         .query(READ_SQL)
-        .first(
-            row ->
-                new Present(
-                    row.integer("generation"), row.bool("is_present"), row.text("identity")))
+        .first(row -> new Stored(map(row), row.bool("is_present"), row.text("identity")))
         .orElseThrow(() -> new SQLException("kagzi.database_generation: no row (expected: one)"));
   }
 
-  private static int begin(Session tx, Present found, int known, Listener listener)
+  private static Generation map(Row row) throws SQLException {
+    return new Generation(row.integer("generation"), row.texts("lineage"));
+  }
+
+  private static Generation begin(
+      Session tx, Stored found, Generation known, String nonce, Listener listener)
       throws SQLException {
-    Present stored =
+    Stored stored =
         tx.query(LOCK_SQL)
             .first(
                 row -> {
-                  String identity = row.textOrNull("identity");
-                  return new Present(
-                      row.integer("generation"),
-                      found.identity.equals(identity),
-                      identity == null ? "" : identity);
+                  String identity = row.textOrEmpty("identity");
+                  return new Stored(map(row), found.identity.equals(identity), identity);
                 })
             .orElseThrow();
-    if (stored.isPresent && stored.generation >= known) {
+    if (stored.isUsable(known)) {
       return stored.generation;
     }
-    int next = stored.generation;
+    Generation before = stored.generation;
+    int number = before.number;
     if (!stored.identity.isEmpty()) {
-      next = Math.max(stored.generation, known) + 1;
+      number = next(Math.max(before.number, known.number), ThreadLocalRandom.current());
       listener.begins(tx);
     }
-    tx.query(UPDATE_SQL).bind(next).bind(found.identity).update();
+    Generation next = new Generation(number, lineage(before, known, nonce));
+    tx.query(UPDATE_SQL)
+        .bind(number)
+        .bind(found.identity)
+        .bindTexts(next.lineage, value -> value)
+        .update();
     return next;
+  }
+
+  /** A new generation follows what the database has stored, and what this server has seen. */
+  private static List<String> lineage(Generation stored, Generation known, String nonce) {
+    Set<String> all = new LinkedHashSet<>(stored.lineage);
+    all.addAll(known.lineage);
+    all.add(nonce);
+    return List.copyOf(all);
+  }
+
+  /**
+   * Chooses the number of a new generation. It skips a random part of the remaining numbers: if no
+   * server is left that has seen a lost generation, the new one probably has another number.
+   */
+  static int next(int before, RandomGenerator random) {
+    int remaining = Claim.GENERATION_MAX - before;
+    return before + 1 + random.nextInt(Math.max(1, remaining / SKIPPED_PART));
   }
 }

@@ -7,7 +7,10 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.sql.Statement;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 
 /**
@@ -15,6 +18,16 @@ import org.postgresql.PGConnection;
  * itself. Not thread-safe: each thread has its own.
  */
 public final class Session implements AutoCloseable {
+  /** Locks a row, so that the commit waits for a synchronous standby; without one, no row. */
+  static final String STANDBY_SQL =
+      """
+      SELECT 1 AS one
+        FROM kagzi.database_generation
+       WHERE current_setting('synchronous_standby_names') <> ''
+         FOR KEY SHARE
+      """;
+
+  private static final String CONNECTION_FAILURE = "08006";
   private static final long PLANS_NANOS_MAX = TimeUnit.SECONDS.toNanos(5);
 
   private final Connection connection;
@@ -24,8 +37,8 @@ public final class Session implements AutoCloseable {
   private final long openedNanos = System.nanoTime();
   private long plannedNanos = openedNanos;
   private boolean endsByRollback;
-  private boolean hasCommitted;
-  private int epochBase;
+  private Generation generation = new Generation(0, List.of());
+  private @Nullable Supplier<Generation> present;
   private long statements;
 
   /** {@code secondsMax}: timeout of each statement; 0 for the connection's own. */
@@ -42,18 +55,18 @@ public final class Session implements AutoCloseable {
   }
 
   public <T> T inTransaction(Work<T> work) throws SQLException {
+    requirePresentGeneration();
     discardOldPlans();
     connection.setAutoCommit(false);
     endsByRollback = false;
     boolean ended = false;
     try {
       T result = work.run(this);
-      if (endsByRollback && hasCommitted) {
+      if (endsByRollback && !waitsForStandby()) {
         connection.rollback();
       } else {
         connection.commit();
         metrics.commit();
-        hasCommitted = true;
       }
       ended = true;
       return result;
@@ -71,12 +84,17 @@ public final class Session implements AutoCloseable {
    * Lets the current transaction end by a rollback, because it has only read and locked rows. A row
    * lock is written to the WAL, so a commit would wait for the disk.
    *
-   * <p>The first transaction of a session commits nevertheless. If PostgreSQL or a backend process
-   * was ended while a commit waited for a synchronous standby, that commit is visible although the
-   * standby may not have it. This commit waits until the standby has everything before it.
+   * <p>With a synchronous standby, the transaction commits nevertheless, after it has locked a row.
+   * What it has read may be visible although the standby does not have it: the commit of another
+   * backend process that was ended while it waited for the standby. A commit that has written to
+   * the WAL waits until the standby has everything before it, and one without a write does not.
    */
   public void endByRollback() {
     endsByRollback = true;
+  }
+
+  private boolean waitsForStandby() throws SQLException {
+    return query(STANDBY_SQL).first(row -> true).isPresent();
   }
 
   /** How many statements this session has sent. */
@@ -86,6 +104,7 @@ public final class Session implements AutoCloseable {
 
   public Query query(String sql) throws SQLException {
     if (connection.getAutoCommit()) {
+      requirePresentGeneration();
       discardOldPlans();
     }
     PreparedStatement statement = connection.prepareStatement(sql);
@@ -154,11 +173,27 @@ public final class Session implements AutoCloseable {
    * lower epochs.
    */
   public int epochBase() {
-    return epochBase;
+    return Claim.epochBase(generation.number());
   }
 
-  void setGeneration(int generation) {
-    this.epochBase = Claim.epochBase(generation);
+  /**
+   * Sets the generation of the database when this session was opened.
+   *
+   * @param last the last generation that this server has seen
+   */
+  void setGeneration(Generation opened, Supplier<Generation> last) {
+    this.generation = opened;
+    this.present = last;
+  }
+
+  /** A session of an earlier generation may be connected to a former primary. */
+  private void requirePresentGeneration() throws SQLException {
+    if (present != null && !present.get().isBefore(generation)) {
+      throw new SQLException(
+          "the session is of generation %d (expected: %d, the last that this server has seen)"
+              .formatted(generation.number(), present.get().number()),
+          CONNECTION_FAILURE);
+    }
   }
 
   long openedNanos() {

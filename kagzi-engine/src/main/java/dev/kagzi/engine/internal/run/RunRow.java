@@ -141,8 +141,10 @@ public final class RunRow {
     }
     // Behind a proxy the holder's calls may arrive over any connection. That is safe unless another
     // worker lost an earlier claim, because it may still be executing the run: then a connection
-    // that other workers use is refused.
-    return isOnlyClaim() && (caller.connection().isEmpty() || !isTakenOver());
+    // that other workers use is refused. So it is if the database has lost commits, because an
+    // earlier claim may be among them.
+    return isOnlyClaim()
+        && (caller.connection().isEmpty() || !(isTakenOver() || lastClaim() > Claim.epochBase(1)));
   }
 
   /** The refusal for a claim that {@link #fence(Claim, Caller)} did not find held. */

@@ -15,6 +15,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -86,6 +87,26 @@ public final class FireRuns {
    * @param delayMs delay of its start
    */
   public record Wanted(RunId runId, RunId schedule, @Nullable Long slot, long delayMs) {
+    /**
+     * The run of a slot that is due. Its id follows from the slot: if a promoted standby lacks the
+     * run, the slot fires again, and its steps have the same idempotency keys.
+     */
+    static Wanted ofSlot(RunId schedule, long slot, long delayMs) {
+      return new Wanted(slotId(schedule, "slot", slot), schedule, slot, delayMs);
+    }
+
+    /**
+     * The run of a slot that a call requests. Its id also follows from the call, because an earlier
+     * run of the slot may have been purged: this one executes its steps again.
+     */
+    public static Wanted ofCall(UUID call, RunId schedule, long slot) {
+      return new Wanted(slotId(schedule, call.toString(), slot), schedule, slot, 0);
+    }
+
+    private static RunId slotId(RunId schedule, String word, long slot) {
+      return schedule.derived(word + " " + slot, Instant.ofEpochSecond(slot));
+    }
+
     private String externalId() {
       String key = slot == null ? "trigger:" + runId : Instant.ofEpochSecond(slot).toString();
       return ReservedIds.SCHEDULE + schedule + ":" + key;

@@ -269,12 +269,12 @@ public final class ScheduleFirer implements AutoCloseable {
 
   private static FireRuns.Wanted wanted(
       ScheduleTemplates.Template template, long slot, Lateness lateness) {
-    RunId run = RunId.next(template.id().shard());
+    FireRuns.Wanted wanted = FireRuns.Wanted.ofSlot(template.id(), slot, template.delayMs(slot));
     // A buffered slot has waited for a run, by the schedule's own policy.
     if (slot != template.buffered()) {
-      lateness.ms.put(run, template.lateMs(slot));
+      lateness.ms.put(wanted.runId(), template.lateMs(slot));
     }
-    return new FireRuns.Wanted(run, template.id(), slot, template.delayMs(slot));
+    return wanted;
   }
 
   /** Returns null if it had to postpone the template, which must not fail the batch. */

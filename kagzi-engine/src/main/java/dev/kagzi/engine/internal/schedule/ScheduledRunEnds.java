@@ -131,8 +131,7 @@ public final class ScheduledRunEnds {
     List<FireRuns.Wanted> wanted = new ArrayList<>();
     for (Waiting one : waiting) {
       if (!open.contains(one.schedule)) {
-        wanted.add(
-            new FireRuns.Wanted(RunId.next(one.schedule.shard()), one.schedule, one.slot, 0));
+        wanted.add(FireRuns.Wanted.ofSlot(one.schedule, one.slot, 0));
       }
     }
     if (wanted.isEmpty()) {

@@ -34,7 +34,8 @@ record RunStarts(Session tx, RunBatch batch, RunEvents events) {
   private static final Logger log = LoggerFactory.getLogger(RunStarts.class);
   private static final int ROUNDS_MAX = 5;
 
-  void insert(List<StartRun> starts) throws SQLException {
+  /** Returns whether it has written anything: all other starts were answered by existing runs. */
+  boolean insert(List<StartRun> starts) throws SQLException {
     starts.forEach(start -> start.signalStored(false));
     // A second start with the same run id, usually a repeated call, is handled after the first one.
     Map<RunId, StartRun> firsts = new LinkedHashMap<>();
@@ -47,13 +48,14 @@ record RunStarts(Session tx, RunBatch batch, RunEvents events) {
         repeats.add(start);
       }
     }
-    insertRounds(withExistingParents(new ArrayList<>(firsts.values())));
+    boolean hasInserted = insertRounds(withExistingParents(new ArrayList<>(firsts.values())));
     if (!repeats.isEmpty()) {
-      insertRounds(repeats);
+      hasInserted |= insertRounds(repeats);
     }
     if (!refused.isEmpty()) {
       answerRefused(refused);
     }
+    return hasInserted;
   }
 
   /** Answers starts that a disabled namespace refuses; one accepted earlier returns its run. */
@@ -106,10 +108,12 @@ record RunStarts(Session tx, RunBatch batch, RunEvents events) {
   }
 
   /** Repeats the insert if the conflicting run ended between the insert and the lookup. */
-  private void insertRounds(List<StartRun> starts) throws SQLException {
+  private boolean insertRounds(List<StartRun> starts) throws SQLException {
+    boolean hasInserted = false;
     List<StartRun> open = answerEnded(starts);
     for (int round = 0; round < ROUNDS_MAX && !open.isEmpty(); round++) {
       Map<RunId, Instant> created = InsertRuns.insert(tx, open);
+      hasInserted |= !created.isEmpty();
       List<StartRun> conflicting = new ArrayList<>();
       for (StartRun start : withoutSignalled(withoutUnneeded(open, created), created)) {
         Instant at = created.get(start.runId());
@@ -131,6 +135,7 @@ record RunStarts(Session tx, RunBatch batch, RunEvents events) {
               "external_id: %s (other runs with it start and end too fast; try again)"
                   .formatted(start.request().externalId())));
     }
+    return hasInserted;
   }
 
   /** Answers starts that accept an ended run, if there is one; returns the other starts. */

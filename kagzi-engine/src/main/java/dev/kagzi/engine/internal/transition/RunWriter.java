@@ -89,14 +89,12 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     if (!changes.isEmpty()) {
       lockAndRead(batch, changes, rules);
     }
-    if (!starts.isEmpty()) {
-      new RunStarts(tx, batch, events).insert(starts);
-    }
+    boolean hasInserted = !starts.isEmpty() && new RunStarts(tx, batch, events).insert(starts);
     Transitions transitions = new Transitions(batch, rules, versions, events, random);
     long sentBefore = tx.statements();
     changes.forEach(transitions::decide);
     Effects effects = batch.flush(events);
-    if (starts.isEmpty() && !batch.hasTakenMessages() && tx.statements() == sentBefore) {
+    if (!hasInserted && !batch.hasTakenMessages() && tx.statements() == sentBefore) {
       tx.endByRollback();
     }
     return () -> {

@@ -195,6 +195,57 @@ class ScheduleFirerTest {
         .satisfies(ms -> assertThat(ms).isBetween(20_000L, 25_000L));
   }
 
+  /** A promoted standby may lack the run and the progress of its schedule. */
+  @Test
+  void a_slot_whose_run_was_lost_fires_again_with_the_same_run_id() {
+    ScheduleView schedule = create(minutely("lost"));
+    Instant slot = next(schedule);
+    clock.at(slot);
+    firer.fireDue(() -> {});
+    List<RunId> lost = runs(schedule);
+
+    database.execute("DELETE FROM kagzi.workflow_runs WHERE schedule_id IS NOT NULL");
+    database.execute(
+        "UPDATE kagzi.workflow_runs SET fire_at = '%1$s', available_at = '%1$s'".formatted(slot));
+    firer.fireDue(() -> {});
+    List<RunId> again = runs(schedule);
+    clock.at(slot.plusSeconds(60));
+    firer.fireDue(() -> {});
+
+    assertThat(again).hasSize(1).isEqualTo(lost);
+    assertThat(again.getFirst().shard()).isEqualTo(schedule.id().shard());
+    assertThat(runs(schedule)).hasSize(2).containsAll(again);
+  }
+
+  /** If the run was purged, a new call executes the slot again, and not with the same keys. */
+  @Test
+  void the_run_ids_of_a_backfill_follow_from_its_call() {
+    ScheduleView schedule = create(minutely("filled"));
+    Instant from = BEGIN.minus(Duration.ofMinutes(2));
+    UUID call = UUID.randomUUID();
+    starts.backfill(NAMESPACE, schedule.id(), from, BEGIN, call);
+    List<RunId> lost = runs(schedule);
+
+    database.execute("DELETE FROM kagzi.workflow_runs WHERE schedule_id IS NOT NULL");
+    database.execute("DELETE FROM kagzi.requests");
+    starts.backfill(NAMESPACE, schedule.id(), from, BEGIN, call);
+    List<RunId> again = runs(schedule);
+    database.execute("DELETE FROM kagzi.workflow_runs WHERE schedule_id IS NOT NULL");
+    starts.backfill(NAMESPACE, schedule.id(), from, BEGIN, UUID.randomUUID());
+
+    assertThat(again).hasSize(2).isEqualTo(lost);
+    assertThat(runs(schedule)).hasSize(2).doesNotContainAnyElementsOf(lost);
+  }
+
+  private List<RunId> runs(ScheduleView schedule) {
+    return database.run(
+        session ->
+            session
+                .query("SELECT run_id FROM kagzi.workflow_runs WHERE schedule_id = ? ORDER BY 1")
+                .bind(schedule.id().value())
+                .list(row -> row.runId("run_id")));
+  }
+
   @Test
   void a_slot_becomes_a_run_with_all_values_of_the_schedule() {
     ScheduleView schedule =
