@@ -94,10 +94,10 @@ class RunPageTest extends BrowserTest {
     assertThat(bars(page, "retry-wait")).hasCount(1);
     assertThat(bars(page, "sleep")).hasCount(1);
     assertThat(bars(page, "child")).hasCount(1);
-    assertThat(bars(page, "interrupted")).hasCount(1);
+    assertThat(bars(page, "interrupted")).hasCount(2);
     assertThat(page.locator(".marks li")).hasCount(1);
     assertThat(page.locator(".marks")).containsText("another claim continued the run");
-    assertThat(row(page, "ship")).containsText("its first worker reported no result");
+    assertThat(row(page, "ship")).containsText("no worker before reported a result");
     assertThat(row(page, "no paper for lamp")).containsText("wrap");
     assertThat(row(page, "label for bulb")).containsText("pack[2]/label");
     check(page, look, "run");

@@ -109,7 +109,7 @@ public final class RunPages implements PageGroup {
             : queries.explain(request.namespace(), run.runId()).causes(),
         queries.published(request.namespace(), run.runId(), "", 0).values(),
         run.status().isFinal() ? queries.retries(request.namespace(), run.runId()) : List.of(),
-        steps(request, page, stepLinks),
+        steps(request, run, page, stepLinks),
         signals(request, run, stepLinks),
         new TimelineBuilder(run, stepLinks, page.items(), ends).build(),
         links,
@@ -135,12 +135,12 @@ public final class RunPages implements PageGroup {
   }
 
   private static RunModel.Steps steps(
-      PageRequest request, Page<StepView> page, StepLinks stepLinks) {
+      PageRequest request, RunView run, Page<StepView> page, StepLinks stepLinks) {
     Map<String, CallbackView> answers =
         answers(request, stepLinks.run(), page.items(), ANSWER_BYTES_MAX);
     List<StepRow> rows = new ArrayList<>();
     for (StepView step : page.items()) {
-      StepRow row = StepRow.listed(step, stepLinks, rows.size());
+      StepRow row = StepRow.listed(run, step, stepLinks, rows.size());
       CallbackView answer = answers.get(step.stepId().stepKey());
       rows.add(answer == null ? row : row.listedAnswer(answer, stepLinks, rows.size()));
     }
@@ -207,10 +207,10 @@ public final class RunPages implements PageGroup {
     List<StepRow> attempts =
         queries.steps(request.namespace(), run.runId(), key, PageSpec.FIRST).items().stream()
             .filter(each -> each.stepId().stepKey().equals(key))
-            .map(each -> StepRow.listed(each, links, each.attemptNumber()))
+            .map(each -> StepRow.listed(run, each, links, each.attemptNumber()))
             .toList();
     CallbackView answer = answer(request, step);
-    StepRow row = StepRow.whole(step, links);
+    StepRow row = StepRow.whole(run, step, links);
     StepModel model =
         new StepModel(
             run,

@@ -1,6 +1,7 @@
 package dev.kagzi.server.web.run;
 
 import dev.kagzi.engine.query.CallbackView;
+import dev.kagzi.engine.query.RunView;
 import dev.kagzi.engine.query.StepView;
 import dev.kagzi.engine.value.CallbackAnswer;
 import dev.kagzi.engine.value.RunId;
@@ -20,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param payloads those that it has
  * @param took null while it is open
  * @param answer of a callback that is answered; else null
+ * @param isInterrupted whether nobody executes it, although no result was reported
  */
 public record StepRow(
     StepView step,
@@ -28,7 +30,8 @@ public record StepRow(
     List<PayloadView> payloads,
     @Nullable FailureView failure,
     @Nullable Duration took,
-    @Nullable Answer answer) {
+    @Nullable Answer answer,
+    boolean isInterrupted) {
 
   public StepRow {
     payloads = List.copyOf(payloads);
@@ -63,7 +66,7 @@ public record StepRow(
       all.add(value);
     }
     Answer given = new Answer(view.answeredAt(), view.failed(), problem);
-    return new StepRow(step, label, href, all, failure, took, given);
+    return new StepRow(step, label, href, all, failure, took, given, isInterrupted);
   }
 
   public boolean isCallback() {
@@ -71,10 +74,11 @@ public record StepRow(
   }
 
   /** A row of a list, whose large payloads are not read. */
-  static StepRow listed(StepView step, StepLinks links, int index) {
+  static StepRow listed(RunView run, StepView step, StepLinks links, int index) {
     String id = "p" + index;
     boolean hasInput = step.inputHash() != null;
     return of(
+        run,
         step,
         links,
         List.of(
@@ -84,8 +88,9 @@ public record StepRow(
   }
 
   /** A row with all payloads, also large ones. */
-  static StepRow whole(StepView step, StepLinks links) {
+  static StepRow whole(RunView run, StepView step, StepLinks links) {
     return of(
+        run,
         step,
         links,
         List.of(
@@ -94,7 +99,8 @@ public record StepRow(
             PayloadView.whole(place(step, links, "Output", "output"), step.output())));
   }
 
-  private static StepRow of(StepView step, StepLinks links, List<PayloadView> payloads) {
+  private static StepRow of(
+      RunView run, StepView step, StepLinks links, List<PayloadView> payloads) {
     Instant finished = step.finishedAt();
     return new StepRow(
         step,
@@ -103,7 +109,8 @@ public record StepRow(
         payloads.stream().filter(each -> each.state() != PayloadView.State.NONE).toList(),
         FailureView.of(step.error()),
         finished == null ? null : Duration.between(began(step), finished),
-        null);
+        null,
+        HandOvers.isInterrupted(run, step));
   }
 
   private static Instant began(StepView step) {
@@ -148,8 +155,8 @@ public record StepRow(
     return isOpenSleep || isRetried ? step.dueAt() : null;
   }
 
-  /** Returns how long its worker had it before another claim began it again; null for never. */
-  public @Nullable Duration lost() {
+  /** Returns how long after its first begin another claim began it again; null for never. */
+  public @Nullable Duration begunAgainAfter() {
     return HandOvers.isBegunAgain(step)
         ? Duration.between(step.createdAt(), Timeline.began(step))
         : null;
