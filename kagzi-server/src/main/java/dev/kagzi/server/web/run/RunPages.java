@@ -5,6 +5,8 @@ import dev.kagzi.engine.page.PageSpec;
 import dev.kagzi.engine.query.CallbackView;
 import dev.kagzi.engine.query.PublishedView;
 import dev.kagzi.engine.query.Queries;
+import dev.kagzi.engine.query.RunCount;
+import dev.kagzi.engine.query.RunFilter;
 import dev.kagzi.engine.query.RunView;
 import dev.kagzi.engine.query.SignalView;
 import dev.kagzi.engine.query.StepView;
@@ -34,6 +36,7 @@ import org.jspecify.annotations.Nullable;
 public final class RunPages implements PageGroup {
   private static final int STEPS_MAX = 50;
   private static final int SIGNALS_MAX = 10;
+  private static final int CHILDREN_MAX = 100;
 
   /** The step's own page shows larger answers of callbacks. */
   private static final int ANSWER_BYTES_MAX = 4_096;
@@ -108,6 +111,7 @@ public final class RunPages implements PageGroup {
             ? List.of()
             : queries.explain(request.namespace(), run.runId()).causes(),
         queries.published(request.namespace(), run.runId(), "", 0).values(),
+        children(request, run),
         run.status().isFinal() ? queries.retries(request.namespace(), run.runId()) : List.of(),
         steps(request, run, page, stepLinks),
         signals(request, run, stepLinks),
@@ -116,6 +120,12 @@ public final class RunPages implements PageGroup {
         request.now(),
         live(request, run),
         run.status().isFinal() && !request.query(OPEN).isEmpty());
+  }
+
+  private static RunCount children(PageRequest request, RunView run) {
+    RunFilter filter = RunFilter.ofParent(request.namespace(), run.runId());
+    int found = request.engine().queries().runIds(filter, CHILDREN_MAX + 1).size();
+    return new RunCount(Math.min(found, CHILDREN_MAX), found <= CHILDREN_MAX);
   }
 
   /** An open run shows its newest steps, because it is looked at for what happens now. */
