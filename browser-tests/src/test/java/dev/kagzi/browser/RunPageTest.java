@@ -84,7 +84,9 @@ class RunPageTest extends BrowserTest {
   void an_ended_run_shows_facts_payloads_time_line_and_steps(Look look) {
     Page page = open(look, path(order));
 
-    assertThat(page).hasTitle("process-order …" + order.runId().substring(28) + " · Kagzi");
+    String name = kagzi.get(order.runId()).workflowId().orElseThrow();
+    assertThat(page).hasTitle("process-order " + name + " · Kagzi");
+    assertThat(page.locator(".run-title .run-name")).hasText(name);
     assertThat(page.locator(".facts")).containsText("completed");
     assertThat(page.locator(".facts")).containsText("order-");
     assertThat(page.locator("#input")).containsText("\"lamp\"");

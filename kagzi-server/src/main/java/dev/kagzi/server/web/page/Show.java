@@ -1,6 +1,7 @@
 package dev.kagzi.server.web.page;
 
 import dev.kagzi.engine.query.RunCount;
+import dev.kagzi.engine.query.RunView;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -98,6 +99,13 @@ public final class Show {
   public static String shortId(Object id) {
     String text = id.toString();
     return text.length() <= SHORT_ID ? text : "…" + text.substring(text.length() - SHORT_ID);
+  }
+
+  /** Returns the title of a run: its type, and its external id or else the end of its id. */
+  public static String title(RunView run) {
+    return run.workflowType()
+        + " "
+        + (run.externalId().isEmpty() ? shortId(run.runId()) : run.externalId());
   }
 
   /** Returns a status as words: "timed out". */

@@ -7,6 +7,7 @@ import dev.kagzi.engine.query.PublishedView;
 import dev.kagzi.engine.query.Queries;
 import dev.kagzi.engine.query.RunCount;
 import dev.kagzi.engine.query.RunFilter;
+import dev.kagzi.engine.query.RunPlace;
 import dev.kagzi.engine.query.RunView;
 import dev.kagzi.engine.query.SignalView;
 import dev.kagzi.engine.query.StepView;
@@ -78,7 +79,13 @@ public final class RunPages implements PageGroup {
   }
 
   private PageReply show(PageRequest request) {
-    RunModel model = model(request, run(request));
+    RunView run;
+    try {
+      run = run(request);
+    } catch (Refusal refusal) {
+      return elsewhere(request, refusal);
+    }
+    RunModel model = model(request, run);
     boolean isSchedule =
         model.run().status() == RunStatus.SCHEDULED || model.run().status() == RunStatus.PAUSED;
     if (isSchedule) {
@@ -88,6 +95,21 @@ public final class RunPages implements PageGroup {
     return PageReply.page("run/page", request.frame(Nav.RUNS, title(model.run())), model);
   }
 
+  /** A run of another namespace is not shown, but linked: the link may be an old or a cut one. */
+  private static PageReply elsewhere(PageRequest request, Refusal refusal) {
+    List<RunPlace> places =
+        refusal.reason() == Refusal.Reason.NOT_FOUND
+            ? request.engine().queries().find(request.namespace(), id(request).toString())
+            : List.of();
+    if (places.isEmpty()) {
+      throw refusal;
+    }
+    MissingModel model =
+        new MissingModel(String.valueOf(refusal.getMessage()), places, request.now());
+    return PageReply.page(
+        PageReply.NOT_FOUND, "run/missing", request.frame(Nav.RUNS, "Run"), model);
+  }
+
   private PageReply payloads(PageRequest request) {
     RunModel model = model(request, run(request));
     String title = "Payloads of " + title(model.run());
@@ -95,7 +117,7 @@ public final class RunPages implements PageGroup {
   }
 
   static String title(RunView run) {
-    return run.workflowType() + " " + Show.shortId(run.runId());
+    return Show.title(run);
   }
 
   private static RunModel model(PageRequest request, RunView run) {
