@@ -59,6 +59,7 @@ public final class RunPages implements PageGroup {
     routes.get(PATH + "/history", HistoryDownload::reply);
     new RunActions().register(routes);
     new SignalPages().register(routes);
+    new CallbackPages().register(routes);
   }
 
   static RunId id(PageRequest request) {

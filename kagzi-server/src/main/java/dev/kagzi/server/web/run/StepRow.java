@@ -4,6 +4,7 @@ import dev.kagzi.engine.query.CallbackView;
 import dev.kagzi.engine.query.RunView;
 import dev.kagzi.engine.query.StepView;
 import dev.kagzi.engine.value.CallbackAnswer;
+import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.StepStatus;
@@ -69,6 +70,13 @@ public record StepRow(
     return new StepRow(step, label, href, all, failure, took, given, isInterrupted);
   }
 
+  /** Returns the key of the callback whose answer it waits for; empty for other steps. */
+  public String awaitedCallback() {
+    return step.kind() == StepKind.SIGNAL && CallbackAnswer.isSignalName(step.name())
+        ? step.name().substring(CallbackAnswer.PREFIX.length())
+        : "";
+  }
+
   public boolean isCallback() {
     return step.kind() == StepKind.CALLBACK;
   }
@@ -84,7 +92,7 @@ public record StepRow(
         List.of(
             PayloadView.listed(place(step, links, "Input", id + "i"), step.input(), hasInput),
             PayloadView.listed(place(step, links, "Progress", id + "g"), step.progress(), true),
-            PayloadView.listed(place(step, links, "Output", id + "o"), step.output(), true)));
+            PayloadView.listed(place(step, links, "Output", id + "o"), output(step), true)));
   }
 
   /** A row with all payloads, also large ones. */
@@ -96,7 +104,12 @@ public record StepRow(
         List.of(
             PayloadView.whole(place(step, links, "Input", "input"), step.input()),
             PayloadView.whole(place(step, links, "Progress", "progress"), step.progress()),
-            PayloadView.whole(place(step, links, "Output", "output"), step.output())));
+            PayloadView.whole(place(step, links, "Output", "output"), output(step))));
+  }
+
+  /** What a callback stores has no bytes; its answer is shown instead. */
+  private static @Nullable Payload output(StepView step) {
+    return step.kind() == StepKind.CALLBACK ? null : step.output();
   }
 
   private static StepRow of(
