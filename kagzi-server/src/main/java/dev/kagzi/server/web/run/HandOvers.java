@@ -24,8 +24,8 @@ final class HandOvers {
   /**
    * A hand-over, or the beginning of the next attempt of the run.
    *
-   * @param claims how many claims there were since the last recorded one, this one included; 0 if
-   *     that is not known
+   * @param claims how many claims there were at most since the last recorded one, this one
+   *     included; 0 if that is not known
    */
   record HandOver(Instant at, boolean isAttemptOfRun, int runAttempt, int claims) {}
 

@@ -322,10 +322,10 @@ final class TimelineBuilder {
 
   private static String continued(int claims) {
     return claims > 1
-        ? ": the run was claimed "
+        ? ": the last of up to "
             + Show.number(claims)
-            + " more times up to here. The workers before crashed, stopped or gave the run back;"
-            + " when is not recorded."
+            + " further claims of the run began. The workers before crashed, stopped or gave the"
+            + " run back; when is not recorded."
         : ": another claim continued the run. The worker before it crashed, stopped or gave the"
             + " run back.";
   }

@@ -210,7 +210,7 @@ class TimelineTest {
         .singleElement()
         .extracting(Timeline.Mark::text)
         .asString()
-        .startsWith("+10 min: the run was claimed 6 more times up to here.");
+        .startsWith("+10 min: the last of up to 6 further claims of the run began.");
   }
 
   @Test
