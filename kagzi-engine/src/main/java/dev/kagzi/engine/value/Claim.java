@@ -24,7 +24,8 @@ public record Claim(RunId runId, int epoch) {
 
   /**
    * Returns how many claims of a run there were at most after the one with the first epoch, up to
-   * the one with the second: a run that is set aside takes an epoch, too. Returns 0 if they are of different generations, between which epochs are left out.
+   * the one with the second: a run that is set aside takes an epoch, too. Returns 0 if they are of
+   * different generations, between which epochs are left out.
    */
   public static int between(int earlier, int later) {
     return (earlier >> CLAIM_BITS) == (later >> CLAIM_BITS) ? later - earlier : 0;

@@ -32,10 +32,7 @@ final class CallbackPages implements PageGroup {
   private static PageReply answer(PageRequest request) {
     String key = request.form(KEY);
     try {
-      request
-          .engine()
-          .queries()
-          .requireCallback(request.namespace(), RunPages.id(request), key);
+      request.engine().queries().requireCallback(request.namespace(), RunPages.id(request), key);
       CallbackResult result =
           Answers.await(
               request
@@ -56,8 +53,7 @@ final class CallbackPages implements PageGroup {
   private static CallbackAnswer answerOf(PageRequest request) {
     String failure = request.form(FAILURE);
     return failure.isEmpty()
-        ? new CallbackAnswer.Completed(
-            JsonText.payload(PAYLOAD, request.form(PAYLOAD), Map.of()))
+        ? new CallbackAnswer.Completed(JsonText.payload(PAYLOAD, request.form(PAYLOAD), Map.of()))
         : new CallbackAnswer.Failed(failure, "");
   }
 
@@ -84,6 +80,9 @@ final class CallbackPages implements PageGroup {
             problem,
             request.links());
     return PageReply.page(
-        status, "run/callback", request.frame(Nav.RUNS, "Callback of " + RunPages.title(run)), model);
+        status,
+        "run/callback",
+        request.frame(Nav.RUNS, "Callback of " + RunPages.title(run)),
+        model);
   }
 }
