@@ -77,7 +77,8 @@ final class HandOvers {
     for (StepView step : functions) {
       int own = step.stepId().epoch();
       if (own > epoch) {
-        int claims = Claim.between(epoch, own);
+        // After a wait, a claim is no sign of a lost worker.
+        int claims = hasWaited(lastEnd, Timeline.began(step)) ? 0 : Claim.between(epoch, own);
         epoch = own;
         if (step.runAttempt() > runAttempt) {
           found.add(new HandOver(Timeline.began(step), true, step.runAttempt(), claims));
