@@ -138,7 +138,12 @@ class OverviewPageTest extends BrowserTest {
 
     assertThat(page.locator(".disabled-namespace"))
         .containsText("Namespace closed <b> is disabled. No run can be started in it");
-    assertThat(page.locator("section").first()).containsText("Nothing else");
+    Locator attention = page.locator(".attention");
+    assertThat(attention).containsText("1 run has been due for", soon());
+    assertThat(attention).containsText("continues when the namespace is enabled");
+    assertThat(attention).not().containsText("Queue");
+    assertThat(attention.locator("a"))
+        .hasAttribute("href", "/namespaces/edit?namespace=closed+%3Cb%3E&name=closed+%3Cb%3E");
     check(page, Look.LIGHT_WIDE, "overview-disabled");
     page.navigate(url("/runs?namespace=closed+%3Cb%3E"));
     assertThat(page.locator(".disabled-namespace")).isVisible();

@@ -84,7 +84,9 @@ class RunPageTest extends BrowserTest {
   void an_ended_run_shows_facts_payloads_time_line_and_steps(Look look) {
     Page page = open(look, path(order));
 
-    assertThat(page).hasTitle("process-order …" + order.runId().substring(28) + " · Kagzi");
+    String name = kagzi.get(order.runId()).workflowId().orElseThrow();
+    assertThat(page).hasTitle("process-order " + name + " · Kagzi");
+    assertThat(page.locator(".run-title .run-name")).hasText(name);
     assertThat(page.locator(".facts")).containsText("completed");
     assertThat(page.locator(".facts")).containsText("order-");
     assertThat(page.locator("#input")).containsText("\"lamp\"");
@@ -94,10 +96,10 @@ class RunPageTest extends BrowserTest {
     assertThat(bars(page, "retry-wait")).hasCount(1);
     assertThat(bars(page, "sleep")).hasCount(1);
     assertThat(bars(page, "child")).hasCount(1);
-    assertThat(bars(page, "interrupted")).hasCount(1);
+    assertThat(bars(page, "interrupted")).hasCount(2);
     assertThat(page.locator(".marks li")).hasCount(1);
     assertThat(page.locator(".marks")).containsText("another claim continued the run");
-    assertThat(row(page, "ship")).containsText("its first worker reported no result");
+    assertThat(row(page, "ship")).containsText("no worker before reported a result");
     assertThat(row(page, "no paper for lamp")).containsText("wrap");
     assertThat(row(page, "label for bulb")).containsText("pack[2]/label");
     check(page, look, "run");

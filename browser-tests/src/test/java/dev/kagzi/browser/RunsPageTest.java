@@ -6,11 +6,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.AriaRole;
+import com.microsoft.playwright.options.BoundingBox;
+import dev.kagzi.sdk.Kagzi;
 import dev.kagzi.sdk.NonRetryableException;
 import dev.kagzi.sdk.RunHandle;
 import dev.kagzi.sdk.RunStatus;
 import dev.kagzi.sdk.Worker;
 import dev.kagzi.sdk.WorkflowType;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -110,6 +114,42 @@ class RunsPageTest extends BrowserTest {
     press(byId, "Filter");
     assertThat(rows(byId)).hasCount(1);
     assertThat(rows(byId)).containsText("order/42?&#");
+  }
+
+  @TestInLooks
+  void a_run_of_any_namespace_is_found_from_the_top_of_every_page(Look look) {
+    String namespace = "found in " + look;
+    String id = "order <b>" + look;
+    kagzi.namespaces().create(namespace);
+    RunHandle<String> here = kagzi.workflow(type).id(id).start("lamp");
+    Page page = openWithoutScripts(look, "/queues");
+
+    page.getByLabel("Find a run", new Page.GetByLabelOptions().setExact(true)).fill(id);
+    page.keyboard().press("Enter");
+    assertThat(page).hasURL(url("/runs/" + here.runId()));
+    assertThat(page.locator(".run-name")).hasText(id);
+
+    try (Kagzi other =
+        Kagzi.builder().address("127.0.0.1:" + server.grpcPort()).namespace(namespace).connect()) {
+      other.workflow(type).id(id).start("lamp");
+    }
+    Page both = open(look, "/search?find=" + URLEncoder.encode(id, StandardCharsets.UTF_8));
+    assertThat(rows(both)).hasCount(2);
+    assertThat(both.locator("tbody")).containsText(namespace);
+    check(both, look, "search");
+    both.locator("tbody a").first().click();
+    assertThat(both.locator(".menu summary")).containsText(namespace);
+  }
+
+  @Test
+  void the_list_shows_external_ids_on_a_phone() {
+    kagzi.workflow(type).id("order-1").start("lamp");
+    Page page = open(Look.LIGHT_PHONE, path());
+
+    BoundingBox link =
+        page.getByText("order-1", new Page.GetByTextOptions().setExact(true)).boundingBox();
+    assertThat(link.x + link.width).isLessThanOrEqualTo(page.viewportSize().width);
+    check(page, Look.LIGHT_PHONE, "runs-phone");
   }
 
   @Test

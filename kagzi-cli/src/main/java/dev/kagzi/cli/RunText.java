@@ -4,6 +4,8 @@ import com.google.protobuf.Timestamp;
 import dev.kagzi.protocol.v1.Payload;
 import dev.kagzi.protocol.v1.PublishedValue;
 import dev.kagzi.protocol.v1.Step;
+import dev.kagzi.protocol.v1.StepKind;
+import dev.kagzi.protocol.v1.StepStatus;
 import dev.kagzi.protocol.v1.WaitCause;
 import dev.kagzi.protocol.v1.Workflow;
 import dev.kagzi.protocol.v1.WorkflowStatus;
@@ -93,7 +95,7 @@ final class RunText {
         value -> table.row("published", value.getName() + " = " + shortPayload(value.getValue())));
     line(table, "input", payload(run.getInput()));
     line(table, "output", payload(run.getOutput()));
-    return table.text("") + (steps.isEmpty() ? "" : "\n" + steps(steps));
+    return table.text("") + (steps.isEmpty() ? "" : "\n" + steps(run, steps));
   }
 
   static String type(String type, String version) {
@@ -155,7 +157,7 @@ final class RunText {
   }
 
   /** Formats every attempt of every step. */
-  static String steps(List<Step> steps) {
+  static String steps(Workflow run, List<Step> steps) {
     boolean children = steps.stream().anyMatch(Step::hasChildRunId);
     Table table =
         children
@@ -166,7 +168,10 @@ final class RunText {
       cells.add(step.getStepKey().isEmpty() ? step.getName() : step.getStepKey());
       cells.add(Integer.toString(step.getAttemptNumber()));
       cells.add(step.getKind().name().replaceFirst("^STEP_KIND_", ""));
-      cells.add(step.getStatus().name().replaceFirst("^STEP_STATUS_", ""));
+      cells.add(
+          isInterrupted(run, step)
+              ? "INTERRUPTED"
+              : step.getStatus().name().replaceFirst("^STEP_STATUS_", ""));
       cells.add(time(step.hasStartedAt() ? step.getStartedAt() : step.getCreatedAt()));
       cells.add(
           step.hasFinishedAt() && step.hasStartedAt()
@@ -179,6 +184,16 @@ final class RunText {
       table.row(cells.toArray(String[]::new));
     }
     return table.text("");
+  }
+
+  /** A step of a claim that has ended is stored as RUNNING, but no worker executes it. */
+  private static boolean isInterrupted(Workflow run, Step step) {
+    boolean isHeld =
+        run.getStatus() == WorkflowStatus.WORKFLOW_STATUS_RUNNING
+            && step.getStepId().endsWith("." + run.getEpoch());
+    return step.getKind() == StepKind.STEP_KIND_FUNCTION
+        && step.getStatus() == StepStatus.STEP_STATUS_RUNNING
+        && !isHeld;
   }
 
   /** Formats the whole payload on one line. */

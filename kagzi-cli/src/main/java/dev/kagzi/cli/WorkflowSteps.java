@@ -3,6 +3,7 @@ package dev.kagzi.cli;
 import dev.kagzi.protocol.v1.ListStepsRequest;
 import dev.kagzi.protocol.v1.ListStepsResponse;
 import dev.kagzi.protocol.v1.Step;
+import dev.kagzi.protocol.v1.Workflow;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
@@ -14,8 +15,9 @@ final class WorkflowSteps extends RemoteCommand {
 
   @Override
   int run(RemoteServer server, Output output) {
-    ListPart<Step> steps = of(server, server.runId(run));
-    output.print("steps", steps, () -> RunText.steps(steps.items()));
+    Workflow found = WorkflowGet.find(server, server.runId(run));
+    ListPart<Step> steps = of(server, found.getRunId());
+    output.print("steps", steps, () -> RunText.steps(found, steps.items()));
     return ExitCode.DONE;
   }
 

@@ -3,6 +3,9 @@ package dev.kagzi.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kagzi.protocol.v1.ErrorDetail;
+import dev.kagzi.protocol.v1.Step;
+import dev.kagzi.protocol.v1.StepKind;
+import dev.kagzi.protocol.v1.StepStatus;
 import dev.kagzi.protocol.v1.Workflow;
 import dev.kagzi.protocol.v1.WorkflowStatus;
 import java.util.List;
@@ -30,6 +33,28 @@ class RunTextTest {
         .contains("blocked by", "step moved");
     assertThat(details(run.setStatus(WorkflowStatus.WORKFLOW_STATUS_RUNNING)))
         .doesNotContain("blocked by", "step moved");
+  }
+
+  @Test
+  void an_open_step_that_no_worker_executes_is_interrupted() {
+    Workflow.Builder run = Workflow.newBuilder().setRunId("r").setEpoch(7);
+    Step step =
+        Step.newBuilder()
+            .setStepId("r/transcode@1.7")
+            .setStepKey("transcode")
+            .setKind(StepKind.STEP_KIND_FUNCTION)
+            .setStatus(StepStatus.STEP_STATUS_RUNNING)
+            .build();
+
+    assertThat(steps(run.setStatus(WorkflowStatus.WORKFLOW_STATUS_RUNNING), step))
+        .contains(" RUNNING ");
+    assertThat(steps(run.setEpoch(8), step)).contains(" INTERRUPTED ").doesNotContain("RUNNING");
+    assertThat(steps(run.setEpoch(7).setStatus(WorkflowStatus.WORKFLOW_STATUS_PENDING), step))
+        .contains(" INTERRUPTED ");
+  }
+
+  private static String steps(Workflow.Builder run, Step step) {
+    return RunText.steps(run.build(), List.of(step));
   }
 
   private static String details(Workflow.Builder run) {

@@ -13,6 +13,10 @@ import java.util.List;
  * @param types of runs that started or ended in the last hour, most failures first; the number is
  *     limited
  * @param blocked runs that the code of their workers cannot continue
+ * @param crashing runs that have lost two or more workers in a row, those with the most first; at
+ *     most {@link #CRASHING_MAX}
+ * @param disabled all disabled namespaces that have due runs; the number is limited
+ * @param served what the online workers serve; the number is limited
  * @param slots of all online workers that have a limit and report their load
  * @param slotsFree how many more runs these workers could take at their last heartbeats
  * @param nextSchedules the schedules that fire next, soonest first; the number is limited
@@ -23,6 +27,9 @@ public record Activity(
     List<Minute> minutes,
     List<TypeRate> types,
     RunCount blocked,
+    List<Crashing> crashing,
+    List<DisabledNamespace> disabled,
+    List<ServedType> served,
     long slots,
     long slotsFree,
     List<DueSchedule> nextSchedules) {
@@ -31,6 +38,9 @@ public record Activity(
   static final int QUEUES_MAX = 20;
   static final int TYPES_MAX = 20;
   static final int SCHEDULES_MAX = 8;
+
+  /** How many crashing runs are returned. */
+  public static final int CRASHING_MAX = 100;
 
   /**
    * One minute.
@@ -52,6 +62,12 @@ public record Activity(
     }
   }
 
+  /** A run, and how many workers it has lost in a row. */
+  public record Crashing(RunId runId, int crashes) {}
+
+  /** A namespace that hands out no runs, and how long the first due run has waited. */
+  public record DisabledNamespace(String namespace, RunCount due, long oldestDueMs) {}
+
   /** A schedule and when it fires next. */
   public record DueSchedule(RunId id, String name, String type, Instant nextFireAt) {}
 
@@ -59,6 +75,9 @@ public record Activity(
     queues = List.copyOf(queues);
     minutes = List.copyOf(minutes);
     types = List.copyOf(types);
+    crashing = List.copyOf(crashing);
+    disabled = List.copyOf(disabled);
+    served = List.copyOf(served);
     nextSchedules = List.copyOf(nextSchedules);
   }
 }

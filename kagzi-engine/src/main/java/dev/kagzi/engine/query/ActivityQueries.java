@@ -15,8 +15,8 @@ import java.util.Set;
 
 /**
  * Reads the numbers of runs from {@code run_counts}, and what happened in the last hour from {@code
- * run_rates}. Of the runs, only a limited number of due and blocked ones and of schedules is read,
- * each by its own index.
+ * run_rates}. Of the runs, only a limited number of due, crashed and blocked ones and of schedules
+ * is read, each by its own index.
  */
 final class ActivityQueries {
   private static final String MINUTES =
@@ -80,6 +80,9 @@ final class ActivityQueries {
         minutes(),
         types(),
         blocked(),
+        new AttentionQueries(session).crashing(namespace),
+        new AttentionQueries(session).disabled(),
+        new ServedQueries(session).read(namespace, null, null),
         slots[0],
         slots[1],
         schedules());

@@ -11,10 +11,12 @@ import dev.kagzi.engine.value.StepRef;
 import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.value.WorkerStatus;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +25,8 @@ import org.jspecify.annotations.Nullable;
  * with NOT_FOUND.
  */
 public final class Queries {
+  private static final Pattern END_OF_ID = Pattern.compile("[0-9a-fA-F]{8}");
+
   private final Database database;
   private final Limits limits;
   private final QueryRules rules;
@@ -96,6 +100,33 @@ public final class Queries {
               return runs.find(namespace, id);
             })
         .orElseThrow(() -> notFound(namespace, externalId));
+  }
+
+  /**
+   * Finds runs in all namespaces, newest first and at most 20.
+   *
+   * @param text a run id, an external id, or the last eight characters of a run id; by the latter
+   *     only the newest runs of a few namespaces are found
+   * @param namespace the one that is searched first
+   */
+  public List<RunPlace> find(String namespace, String text) {
+    limits.checkName("namespace", namespace);
+    Optional<RunId> id = RunId.parse(text);
+    if (id.isPresent()) {
+      return database.readForUser(session -> new RunPlaceQueries(session).byId(id.get()));
+    }
+    if (text.isEmpty()) {
+      return List.of();
+    }
+    limits.checkExternalId("id", text);
+    return database.readForUser(
+        session -> {
+          RunPlaceQueries places = new RunPlaceQueries(session);
+          List<RunPlace> found = places.byExternalId(text);
+          return found.isEmpty() && END_OF_ID.matcher(text).matches()
+              ? places.byEndOfId(namespace, text.toLowerCase(Locale.ROOT))
+              : found;
+        });
   }
 
   private static Refusal notFound(String namespace, String externalId) {

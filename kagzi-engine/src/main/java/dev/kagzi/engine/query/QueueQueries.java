@@ -42,8 +42,8 @@ final class QueueQueries {
   // A run that is due is not claimed: a claim moves available_at to the end of its lease.
   private static final String DUE =
       """
-      SELECT q.task_queue, sum(least(d.runs, ?))::bigint AS due, max(d.runs) AS due_of_one,
-             (extract(epoch FROM kagzi.clock() - min(d.oldest_at)) * 1000)::bigint AS due_ms
+      SELECT q.task_queue, q.workflow_type, q.version, d.runs AS due,
+             (extract(epoch FROM kagzi.clock() - d.oldest_at) * 1000)::bigint AS due_ms
         FROM unnest(?::text[], ?::text[], ?::text[]) AS q (task_queue, workflow_type, version)
        CROSS JOIN LATERAL (
              SELECT count(*) AS runs, min(f.available_at) AS oldest_at
@@ -56,7 +56,7 @@ final class QueueQueries {
                       ORDER BY r.available_at
                       LIMIT ?) AS f) AS d
        WHERE d.runs > 0
-       GROUP BY q.task_queue
+       ORDER BY q.task_queue, q.workflow_type, q.version
       """;
 
   private static final String DURATIONS =
@@ -222,9 +222,7 @@ final class QueueQueries {
             row -> {
               QueueParts queue =
                   parts.computeIfAbsent(row.text("task_queue"), name -> new QueueParts());
-              boolean isExact = row.bigint("due_of_one") <= DUE_MAX;
-              queue.due = new RunCount(row.bigint("due"), isExact);
-              queue.oldestDueMs = Math.max(0, row.bigint("due_ms"));
+              queue.addDue(row);
               return queue;
             });
   }
@@ -253,7 +251,6 @@ final class QueueQueries {
     return new SqlBuilder()
         .add(
             DUE,
-            DUE_MAX,
             keys.stream().map(Key::queue).toList(),
             keys.stream().map(Key::type).toList(),
             keys.stream().map(Key::version).toList(),
@@ -286,6 +283,7 @@ final class QueueQueries {
     private long sleeping;
     private RunCount due = new RunCount(0, true);
     private @Nullable Long oldestDueMs;
+    private final List<QueueView.DueType> dueTypes = new ArrayList<>();
     private int workersOnline;
     private long slots;
     private long slotsFree;
@@ -299,9 +297,27 @@ final class QueueQueries {
       }
     }
 
+    /** Adds the due runs of one type and version. */
+    void addDue(Row row) throws SQLException {
+      long runs = row.bigint("due");
+      due = new RunCount(due.runs() + Math.min(runs, DUE_MAX), due.isExact() && runs <= DUE_MAX);
+      long ageMs = Math.max(0, row.bigint("due_ms"));
+      oldestDueMs = oldestDueMs == null ? ageMs : Math.max(oldestDueMs, ageMs);
+      dueTypes.add(new QueueView.DueType(row.text("workflow_type"), row.text("version")));
+    }
+
     QueueView view(String name) {
       return new QueueView(
-          name, pending, running, sleeping, due, oldestDueMs, workersOnline, slots, slotsFree);
+          name,
+          pending,
+          running,
+          sleeping,
+          due,
+          oldestDueMs,
+          dueTypes,
+          workersOnline,
+          slots,
+          slotsFree);
     }
   }
 }

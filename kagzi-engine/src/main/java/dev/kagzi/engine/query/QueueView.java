@@ -1,5 +1,6 @@
 package dev.kagzi.engine.query;
 
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  *     type and version
  * @param oldestDueMs how long the longest-waiting due run has waited for a worker; null if none is
  *     due
+ * @param dueTypes the types and versions of the due runs
  * @param slots how many runs the online workers may execute at once; only of workers that have a
  *     limit and report their load
  * @param slotsFree how many more runs these workers could take at their last heartbeats
@@ -22,6 +24,15 @@ public record QueueView(
     long sleeping,
     RunCount due,
     @Nullable Long oldestDueMs,
+    List<DueType> dueTypes,
     int workersOnline,
     long slots,
-    long slotsFree) {}
+    long slotsFree) {
+
+  /** A type and a version of due runs. */
+  public record DueType(String type, String version) {}
+
+  public QueueView {
+    dueTypes = List.copyOf(dueTypes);
+  }
+}

@@ -80,6 +80,11 @@ public record RunFilter(
         namespace, Set.of(), null, null, null, null, null, null, null, scheduleId, false, false);
   }
 
+  public static RunFilter ofParent(String namespace, RunId parent) {
+    return new RunFilter(
+        namespace, Set.of(), null, null, null, null, null, null, parent, null, false, false);
+  }
+
   public static RunFilter all(String namespace) {
     return ofSchedule(namespace, null);
   }

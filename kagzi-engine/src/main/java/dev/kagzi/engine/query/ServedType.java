@@ -7,5 +7,13 @@ package dev.kagzi.engine.query;
  * @param workers how many online workers serve it
  */
 public record ServedType(String queue, String type, String version, int workers) {
-  static final int SERVED_MAX = 1_000;
+  /** How many are returned; with fewer, all are known. */
+  public static final int SERVED_MAX = 1_000;
+
+  private static final String ANY_VERSION = "*";
+
+  /** Returns whether the workers serve a type in a version. */
+  public boolean isOf(String otherType, String otherVersion) {
+    return type.equals(otherType) && (version.equals(otherVersion) || version.equals(ANY_VERSION));
+  }
 }

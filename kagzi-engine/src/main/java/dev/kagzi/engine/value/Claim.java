@@ -24,6 +24,15 @@ public record Claim(RunId runId, int epoch) {
     return Math.min(generation, GENERATION_MAX) << CLAIM_BITS;
   }
 
+  /**
+   * Returns how many claims of a run there were at most after the one with the first epoch, up to
+   * the one with the second: a run that is set aside takes an epoch, too. Returns 0 if they are of
+   * different generations, between which epochs are left out.
+   */
+  public static int between(int earlier, int later) {
+    return (earlier >> CLAIM_BITS) == (later >> CLAIM_BITS) ? later - earlier : 0;
+  }
+
   /** Whether it is the first claim of its run. */
   public boolean isFirst() {
     return (epoch & ((1 << CLAIM_BITS) - 1)) == 1;

@@ -451,6 +451,24 @@ class PlanTest {
     }
   }
 
+  @Test
+  void runs_of_any_namespace_are_found_by_their_ids() {
+    assertRuns(RunPlaceQueries.ofId(LONG_RUN)).contains("workflow_runs_pkey");
+    assertRuns(RunPlaceQueries.ofExternalId("nightly")).contains("workflow_runs_external_id");
+    assertRuns(RunPlaceQueries.ofExternalId("order-17")).contains("workflow_runs_external_id");
+    assertRuns(RunPlaceQueries.ofEndOfId("big", "4b992b19"))
+        .contains("workflow_runs_list", "workflow_runs_pkey");
+  }
+
+  /** Executed every two seconds while somebody looks at the overview. */
+  @Test
+  void runs_that_need_attention_are_read_by_the_claim_index() {
+    for (String namespace : List.of("big", "small", "nobody")) {
+      assertRuns(AttentionQueries.crashingOf(namespace)).contains("workflow_runs_claim");
+    }
+    assertRuns(AttentionQueries.disabledWithDue()).contains("workflow_runs_claim");
+  }
+
   /** Executed every two seconds while somebody looks at the overview. */
   @Test
   void the_activity_reads_no_runs_but_the_next_schedules() {
@@ -536,6 +554,11 @@ class PlanTest {
 
   private static AbstractStringAssert<?> assertPlan(SqlBuilder sql) {
     return assertThat(plan(sql)).doesNotContain("Seq Scan");
+  }
+
+  /** Like {@link #assertPlan}; small tables, such as that of the namespaces, may be read whole. */
+  private static AbstractStringAssert<?> assertRuns(SqlBuilder sql) {
+    return assertThat(plan(sql)).doesNotContain("Seq Scan on workflow_runs");
   }
 
   // On a pooled connection: writers' sessions disable sequential scans.

@@ -14,6 +14,7 @@ import dev.kagzi.server.web.queues.QueuePages;
 import dev.kagzi.server.web.run.RunPages;
 import dev.kagzi.server.web.runs.RunListPages;
 import dev.kagzi.server.web.schedules.SchedulePages;
+import dev.kagzi.server.web.search.SearchPages;
 import dev.kagzi.server.web.start.StartPages;
 import dev.kagzi.server.web.types.TypePages;
 import dev.kagzi.server.web.workers.WorkerPages;
@@ -58,6 +59,7 @@ public final class Dashboard implements AutoCloseable {
             new OverviewPages(config.attention()),
             new RunListPages(),
             new RunPages(),
+            new SearchPages(),
             new StartPages(),
             new SchedulePages(),
             new WorkerPages(),

@@ -20,7 +20,6 @@ import org.junit.jupiter.api.Test;
 /** What the pages of a run show of callbacks that its code does not await. */
 @SuppressWarnings("NullAway.Init")
 class CallbackPageTest {
-  private static final String QUEUE = "callbacks";
   private static final String TYPE = "order";
 
   private static TestServer server;
@@ -40,14 +39,16 @@ class CallbackPageTest {
   }
 
   private static String runWithCallbacks(String... steps) {
-    String run = server.startRun(QUEUE, TYPE);
+    // No worker of another test gets this run, also if its claim ends.
+    String queue = "callbacks of " + String.join(" ", steps);
+    String run = server.startRun(queue, TYPE);
     TypeVersion served = TypeVersion.newBuilder().setWorkflowType(TYPE).build();
     String worker =
         server
             .workers()
             .register(
                 RegisterRequest.newBuilder()
-                    .setTaskQueue(QUEUE)
+                    .setTaskQueue(queue)
                     .addWorkflowTypes(TYPE)
                     .addServed(served)
                     .build())
@@ -58,7 +59,7 @@ class CallbackPageTest {
             .pollTasks(
                 PollTasksRequest.newBuilder()
                     .setWorkerId(worker)
-                    .setTaskQueue(QUEUE)
+                    .setTaskQueue(queue)
                     .addTypes(served)
                     .setMaxTasks(1)
                     .build())
@@ -117,6 +118,39 @@ class CallbackPageTest {
     assertThat(browser.load(payload(run, "payment")).body()).isEqualTo("{\"paid\":42}");
     assertThat(browser.load(payload(run, "parcel")).statusCode()).isEqualTo(404);
     assertThat(browser.load(payload(run, "survey")).statusCode()).isEqualTo(404);
+  }
+
+  @Test
+  void a_callback_without_an_answer_is_open_and_has_no_output() throws Exception {
+    String run = runWithCallbacks("payment");
+
+    assertThat(browser.load("/runs/" + run).body())
+        .contains("<span class=\"status sleeping\">open</span>")
+        .contains("href=\"/runs/" + run + "/callback?key=payment\">Answer the callback</a>")
+        .doesNotContain("Show the whole Output");
+  }
+
+  @Test
+  void a_callback_is_answered_from_a_form_once() throws Exception {
+    String run = runWithCallbacks("payment", "parcel");
+    String form = "/runs/" + run + "/callback?key=payment";
+    String path = "/runs/" + run + "/callback";
+    assertThat(browser.load(form).body()).contains("Answer the callback");
+
+    assertThat(browser.send("/runs/" + run, path, "key", "payment", "payload", "{").statusCode())
+        .isEqualTo(400);
+    assertThat(browser.send("/runs/" + run, path, "key", "other", "payload", "1").statusCode())
+        .isEqualTo(400);
+    assertThat(browser.send("/runs/" + run, path, "key", "payment", "payload", "[7]").statusCode())
+        .isEqualTo(303);
+    browser.send("/runs/" + run, path, "key", "payment", "payload", "[8]");
+    browser.send("/runs/" + run, path, "key", "parcel", "payload", "[9]", "failure", "<lost>");
+
+    assertThat(browser.load("/runs/" + run).body())
+        .contains("[7]", "&lt;lost")
+        .doesNotContain("[8]", "[9]", ">open<");
+    assertThat(browser.load(form).body()).contains("The callback is answered.");
+    assertThat(browser.load("/runs/" + run + "/callback?key=none").statusCode()).isEqualTo(404);
   }
 
   private static String step(String run, String key) throws Exception {

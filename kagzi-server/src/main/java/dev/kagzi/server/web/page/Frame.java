@@ -2,12 +2,14 @@ package dev.kagzi.server.web.page;
 
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
 
 /**
  * What is around every page: title, navigation, namespace switch, message of the last action.
  *
  * @param isDisabled whether the namespace is disabled, which every page says
  * @param namespaces those to switch between; the number is limited
+ * @param disabled those of them that are disabled
  * @param now the time that relative times are relative to
  */
 public record Frame(
@@ -16,11 +18,13 @@ public record Frame(
     String namespace,
     boolean isDisabled,
     List<String> namespaces,
+    Set<String> disabled,
     PageRequest.Viewer viewer,
     Instant now) {
 
   public Frame {
     namespaces = List.copyOf(namespaces);
+    disabled = Set.copyOf(disabled);
   }
 
   public Links links() {

@@ -24,6 +24,8 @@ public sealed interface PageReply {
   /** A form has a value that is wrong. */
   int REFUSED = 400;
 
+  int NOT_FOUND = 404;
+
   /** A page: its template has the parameters {@code frame} and {@code model}. */
   static PageReply page(String template, Frame frame, Object model) {
     return new Html(OK, template, Map.of("frame", frame, "model", model));

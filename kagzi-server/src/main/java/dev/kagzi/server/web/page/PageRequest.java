@@ -7,6 +7,8 @@ import dev.kagzi.engine.value.Refusal;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * A request of a browser that may see the page: token, host, origin and the form's token were
@@ -89,6 +91,15 @@ public record PageRequest(
     return all.isEmpty() ? "" : all.getFirst().strip();
   }
 
+  /**
+   * Returns an id that a person has entered, without the dots that stand for the beginning of a
+   * shortened one.
+   */
+  public static String idText(String entered) {
+    String text = entered.strip();
+    return text.startsWith("…") ? text.substring(1) : text;
+  }
+
   /** Returns the page of a list that the query asks for. */
   public PageSpec pageSpec() {
     return new PageSpec(PAGE_SIZE, query(PAGE), false, false);
@@ -101,17 +112,25 @@ public record PageRequest(
    */
   public Frame frame(Nav active, String title) {
     NamespaceView namespace = engine.namespaces().get(namespace());
-    List<String> names =
-        engine.namespaces().list(new PageSpec(NAMESPACES_MAX, "", false, false)).items().stream()
-            .map(NamespaceView::namespace)
-            .toList();
+    List<NamespaceView> all =
+        engine.namespaces().list(new PageSpec(NAMESPACES_MAX, "", false, false)).items();
     return new Frame(
-        title, active, namespace.namespace(), !namespace.enabled(), names, viewer, now);
+        title,
+        active,
+        namespace.namespace(),
+        !namespace.enabled(),
+        all.stream().map(NamespaceView::namespace).toList(),
+        all.stream()
+            .filter(each -> !each.enabled())
+            .map(NamespaceView::namespace)
+            .collect(Collectors.toSet()),
+        viewer,
+        now);
   }
 
   /** Returns a frame that needs no database: for errors and the login. */
   public static Frame bareFrame(String title, Viewer viewer, Instant now) {
-    return new Frame(title, Nav.NONE, NAMESPACE_DEFAULT, false, List.of(), viewer, now);
+    return new Frame(title, Nav.NONE, NAMESPACE_DEFAULT, false, List.of(), Set.of(), viewer, now);
   }
 
   /**

@@ -1,6 +1,7 @@
 package dev.kagzi.server.web.page;
 
 import dev.kagzi.engine.query.RunCount;
+import dev.kagzi.engine.query.RunView;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -24,7 +25,23 @@ public final class Show {
     if (ago.abs().toMillis() < 1_000) {
       return "now";
     }
-    return ago.isNegative() ? "in " + duration(ago.negated()) : duration(ago) + " ago";
+    // Tenths of seconds are of no use for a time that moves, and differ from those of other texts.
+    String length = ago.abs().toSeconds() < 60 ? ago.abs().toSeconds() + " s" : duration(ago.abs());
+    return ago.isNegative() ? "in " + length : length + " ago";
+  }
+
+  /** Returns how long after another a time is, to the second: "+10 min 5 s". */
+  public static String offset(Instant from, Instant time) {
+    Duration after = Duration.between(from, time);
+    if (after.toMinutes() < 10 || after.isNegative()) {
+      return "+" + duration(after.isNegative() ? Duration.ZERO : after);
+    }
+    String minutes = after.toMinutesPart() + " min " + after.toSecondsPart() + " s";
+    if (after.toHours() < 1) {
+      return "+" + minutes;
+    }
+    String hours = after.toHoursPart() + " h " + minutes;
+    return "+" + (after.toDays() < 1 ? hours : after.toDays() + " d " + hours);
   }
 
   public static String absolute(Instant time) {
@@ -38,7 +55,7 @@ public final class Show {
       return ms + " ms";
     }
     if (ms < 60_000) {
-      return ms < 10_000
+      return ms < 9_950
           ? String.format(Locale.ROOT, "%.1f s", ms / 1_000.0)
           : time.toSeconds() + " s";
     }
@@ -98,6 +115,13 @@ public final class Show {
   public static String shortId(Object id) {
     String text = id.toString();
     return text.length() <= SHORT_ID ? text : "…" + text.substring(text.length() - SHORT_ID);
+  }
+
+  /** Returns the title of a run: its type, and its external id or else the end of its id. */
+  public static String title(RunView run) {
+    return run.workflowType()
+        + " "
+        + (run.externalId().isEmpty() ? shortId(run.runId()) : run.externalId());
   }
 
   /** Returns a status as words: "timed out". */

@@ -20,8 +20,6 @@ import java.util.stream.Collectors;
 
 /** The list of task queues, and one queue with its types and who serves them. */
 public final class QueuePages implements PageGroup {
-  private static final String ANY_VERSION = "*";
-
   /**
    * What the list shows.
    *
@@ -56,10 +54,7 @@ public final class QueuePages implements PageGroup {
     /** Returns how many online workers serve the type in the version. */
     public int workers(OpenRuns runs) {
       return details.served().stream()
-          .filter(served -> served.type().equals(runs.type()))
-          .filter(
-              served ->
-                  served.version().equals(runs.version()) || served.version().equals(ANY_VERSION))
+          .filter(served -> served.isOf(runs.type(), runs.version()))
           .mapToInt(ServedType::workers)
           .sum();
     }

@@ -1,9 +1,12 @@
 package dev.kagzi.server.web.run;
 
+import dev.kagzi.engine.query.RunView;
 import dev.kagzi.engine.query.StepView;
 import dev.kagzi.engine.value.Claim;
+import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.StepRef;
+import dev.kagzi.engine.value.StepStatus;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -18,8 +21,13 @@ import java.util.Set;
  */
 final class HandOvers {
 
-  /** A hand-over, or the beginning of the next attempt of the run. */
-  record HandOver(Instant at, boolean isAttemptOfRun, int runAttempt) {}
+  /**
+   * A hand-over, or the beginning of the next attempt of the run.
+   *
+   * @param claims how many claims there were at most since the last recorded one, this one
+   *     included; 0 if that is not known
+   */
+  record HandOver(Instant at, boolean isAttemptOfRun, int runAttempt, int claims) {}
 
   private final List<TimeScale.Span> waits;
   private final boolean isFirstPage;
@@ -44,6 +52,14 @@ final class HandOvers {
         && step.createdAt().isBefore(started);
   }
 
+  /**
+   * Returns whether nobody executes an open step: its claim has ended, and no result was reported.
+   */
+  static boolean isInterrupted(RunView run, StepView step) {
+    boolean isHeld = run.status() == RunStatus.RUNNING && step.stepId().epoch() == run.epoch();
+    return step.kind() == StepKind.FUNCTION && step.status() == StepStatus.RUNNING && !isHeld;
+  }
+
   List<HandOver> find(List<StepView> steps, Instant runStart) {
     List<StepView> functions =
         steps.stream()
@@ -61,12 +77,14 @@ final class HandOvers {
     for (StepView step : functions) {
       int own = step.stepId().epoch();
       if (own > epoch) {
+        // After a wait, a claim is no sign of a lost worker.
+        int claims = hasWaited(lastEnd, Timeline.began(step)) ? 0 : Claim.between(epoch, own);
         epoch = own;
         if (step.runAttempt() > runAttempt) {
-          found.add(new HandOver(Timeline.began(step), true, step.runAttempt()));
+          found.add(new HandOver(Timeline.began(step), true, step.runAttempt(), claims));
         } else if (epochsAgain.contains(own)
             || (isFirstPage && !hasWaited(lastEnd, Timeline.began(step)))) {
-          found.add(new HandOver(Timeline.began(step), false, step.runAttempt()));
+          found.add(new HandOver(Timeline.began(step), false, step.runAttempt(), claims));
         }
       }
       runAttempt = Math.max(runAttempt, step.runAttempt());

@@ -1,6 +1,7 @@
 package dev.kagzi.server.web.run;
 
 import dev.kagzi.engine.query.PublishedView;
+import dev.kagzi.engine.query.RunCount;
 import dev.kagzi.engine.query.RunView;
 import dev.kagzi.engine.query.WaitCause;
 import dev.kagzi.engine.value.RunId;
@@ -22,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param causes why it does not continue, or what it is doing; empty for an ended run
  * @param values what its code has published
+ * @param children the runs that its steps have started, counted up to a few
  * @param retries the runs that retry this one; not looked for while it is open
  * @param isStale whether the run has ended since the browser loaded the page
  */
@@ -29,6 +31,7 @@ public record RunModel(
     RunView run,
     List<WaitCause> causes,
     List<PublishedView.Value> values,
+    RunCount children,
     List<RunId> retries,
     Steps steps,
     Signals signals,
@@ -86,6 +89,17 @@ public record RunModel(
   /** Returns whether the code of its workers cannot continue it. A RUNNING run is continued. */
   public boolean isBlocked() {
     return run.blockedBy() != null && run.status() == RunStatus.PENDING;
+  }
+
+  /** Returns whether its namespace is disabled, so that it is not handed to a worker. */
+  public boolean isNamespaceDisabled() {
+    return causes.stream().anyMatch(cause -> cause.code() == WaitCause.Code.NAMESPACE_DISABLED);
+  }
+
+  /** Returns whether the time at which it continues has passed, and no worker has taken it yet. */
+  public boolean isOverdue() {
+    Instant wakeUp = run.wakeUpAt();
+    return isOpen() && wakeUp != null && !wakeUp.isAfter(now);
   }
 
   /** Returns whether its code cleans up, because the run is cancelled. */
@@ -194,8 +208,8 @@ public record RunModel(
         StepRef step = StepRef.parse(ref.id());
         yield new StepLinks(links, step.runId()).step(step.stepKey(), step.attempt());
       }
-      case QUEUE -> links.to("/runs", "queue", ref.id());
-      case NAMESPACE -> links.to("/namespaces");
+      case QUEUE -> links.to("/queues/queue", "queue", ref.id());
+      case NAMESPACE -> links.to("/namespaces/edit", "name", ref.id());
     };
   }
 

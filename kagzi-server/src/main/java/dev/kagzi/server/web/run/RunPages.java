@@ -5,6 +5,9 @@ import dev.kagzi.engine.page.PageSpec;
 import dev.kagzi.engine.query.CallbackView;
 import dev.kagzi.engine.query.PublishedView;
 import dev.kagzi.engine.query.Queries;
+import dev.kagzi.engine.query.RunCount;
+import dev.kagzi.engine.query.RunFilter;
+import dev.kagzi.engine.query.RunPlace;
 import dev.kagzi.engine.query.RunView;
 import dev.kagzi.engine.query.SignalView;
 import dev.kagzi.engine.query.StepView;
@@ -34,6 +37,7 @@ import org.jspecify.annotations.Nullable;
 public final class RunPages implements PageGroup {
   private static final int STEPS_MAX = 50;
   private static final int SIGNALS_MAX = 10;
+  private static final int CHILDREN_MAX = 100;
 
   /** The step's own page shows larger answers of callbacks. */
   private static final int ANSWER_BYTES_MAX = 4_096;
@@ -55,6 +59,7 @@ public final class RunPages implements PageGroup {
     routes.get(PATH + "/history", HistoryDownload::reply);
     new RunActions().register(routes);
     new SignalPages().register(routes);
+    new CallbackPages().register(routes);
   }
 
   static RunId id(PageRequest request) {
@@ -75,7 +80,13 @@ public final class RunPages implements PageGroup {
   }
 
   private PageReply show(PageRequest request) {
-    RunModel model = model(request, run(request));
+    RunView run;
+    try {
+      run = run(request);
+    } catch (Refusal refusal) {
+      return elsewhere(request, refusal);
+    }
+    RunModel model = model(request, run);
     boolean isSchedule =
         model.run().status() == RunStatus.SCHEDULED || model.run().status() == RunStatus.PAUSED;
     if (isSchedule) {
@@ -85,6 +96,21 @@ public final class RunPages implements PageGroup {
     return PageReply.page("run/page", request.frame(Nav.RUNS, title(model.run())), model);
   }
 
+  /** A run of another namespace is not shown, but linked: the link may be an old or a cut one. */
+  private static PageReply elsewhere(PageRequest request, Refusal refusal) {
+    List<RunPlace> places =
+        refusal.reason() == Refusal.Reason.NOT_FOUND
+            ? request.engine().queries().find(request.namespace(), id(request).toString())
+            : List.of();
+    if (places.isEmpty()) {
+      throw refusal;
+    }
+    MissingModel model =
+        new MissingModel(String.valueOf(refusal.getMessage()), places, request.now());
+    return PageReply.page(
+        PageReply.NOT_FOUND, "run/missing", request.frame(Nav.RUNS, "Run"), model);
+  }
+
   private PageReply payloads(PageRequest request) {
     RunModel model = model(request, run(request));
     String title = "Payloads of " + title(model.run());
@@ -92,7 +118,7 @@ public final class RunPages implements PageGroup {
   }
 
   static String title(RunView run) {
-    return run.workflowType() + " " + Show.shortId(run.runId());
+    return Show.title(run);
   }
 
   private static RunModel model(PageRequest request, RunView run) {
@@ -108,14 +134,21 @@ public final class RunPages implements PageGroup {
             ? List.of()
             : queries.explain(request.namespace(), run.runId()).causes(),
         queries.published(request.namespace(), run.runId(), "", 0).values(),
+        children(request, run),
         run.status().isFinal() ? queries.retries(request.namespace(), run.runId()) : List.of(),
-        steps(request, page, stepLinks),
+        steps(request, run, page, stepLinks),
         signals(request, run, stepLinks),
         new TimelineBuilder(run, stepLinks, page.items(), ends).build(),
         links,
         request.now(),
         live(request, run),
         run.status().isFinal() && !request.query(OPEN).isEmpty());
+  }
+
+  private static RunCount children(PageRequest request, RunView run) {
+    RunFilter filter = RunFilter.ofParent(request.namespace(), run.runId());
+    int found = request.engine().queries().runIds(filter, CHILDREN_MAX + 1).size();
+    return new RunCount(Math.min(found, CHILDREN_MAX), found <= CHILDREN_MAX);
   }
 
   /** An open run shows its newest steps, because it is looked at for what happens now. */
@@ -135,12 +168,12 @@ public final class RunPages implements PageGroup {
   }
 
   private static RunModel.Steps steps(
-      PageRequest request, Page<StepView> page, StepLinks stepLinks) {
+      PageRequest request, RunView run, Page<StepView> page, StepLinks stepLinks) {
     Map<String, CallbackView> answers =
         answers(request, stepLinks.run(), page.items(), ANSWER_BYTES_MAX);
     List<StepRow> rows = new ArrayList<>();
     for (StepView step : page.items()) {
-      StepRow row = StepRow.listed(step, stepLinks, rows.size());
+      StepRow row = StepRow.listed(run, step, stepLinks, rows.size());
       CallbackView answer = answers.get(step.stepId().stepKey());
       rows.add(answer == null ? row : row.listedAnswer(answer, stepLinks, rows.size()));
     }
@@ -207,10 +240,10 @@ public final class RunPages implements PageGroup {
     List<StepRow> attempts =
         queries.steps(request.namespace(), run.runId(), key, PageSpec.FIRST).items().stream()
             .filter(each -> each.stepId().stepKey().equals(key))
-            .map(each -> StepRow.listed(each, links, each.attemptNumber()))
+            .map(each -> StepRow.listed(run, each, links, each.attemptNumber()))
             .toList();
     CallbackView answer = answer(request, step);
-    StepRow row = StepRow.whole(step, links);
+    StepRow row = StepRow.whole(run, step, links);
     StepModel model =
         new StepModel(
             run,

@@ -19,7 +19,7 @@ final class RunSegments {
   /** A part of the run's row. */
   record Segment(Style style, Span time) {
     boolean isWork() {
-      return style != Style.QUEUED && style != Style.WAITING;
+      return style != Style.QUEUED && style != Style.WAITING && style != Style.INTERRUPTED;
     }
   }
 
@@ -29,6 +29,7 @@ final class RunSegments {
   private final List<Span> work = new ArrayList<>();
   private final List<Span> waits = new ArrayList<>();
   private final List<Span> queued = new ArrayList<>();
+  private final List<Span> lost = new ArrayList<>();
   private final List<Segment> segments = new ArrayList<>();
 
   /**
@@ -54,7 +55,18 @@ final class RunSegments {
     waits.add(span);
   }
 
-  /** Adds an interval between a wait or a lost claim and the next claim. */
+  /** Adds the interval from the begin of a step without a result, until it began again or now. */
+  void addInterrupted(Span span) {
+    work.add(new Span(span.from(), span.from()));
+    lost.add(span);
+  }
+
+  /** Adds an interval in which a claim was lost or given back; when is not recorded. */
+  void addLost(Span span) {
+    lost.add(span);
+  }
+
+  /** Adds an interval between a wait and the next claim. */
   void addQueued(Span span) {
     queued.add(span);
   }
@@ -63,20 +75,30 @@ final class RunSegments {
     Instant started = run.startedAt();
     add(Style.QUEUED, new Span(run.createdAt(), started == null ? end : started));
     if (started != null) {
-      Instant known = isWaitingNow() ? lastKnown(started) : end;
+      Instant last = lastKnown(started);
+      Instant known = isWaitingNow() ? last : end;
+      boolean isLost = run.crashes() > 0 && run.status() != RunStatus.SLEEPING;
+      if (isLost) {
+        lost.add(new Span(last, end));
+      }
       execution(new Span(started, known));
-      add(tail(), new Span(known, end));
+      add(isWaitingNow() && isLostAt(known) ? Style.INTERRUPTED : tail(), new Span(known, end));
     }
     return segments;
+  }
+
+  private boolean isLostAt(Instant time) {
+    return lost.stream().anyMatch(span -> !span.from().isAfter(time) && span.to().isAfter(time));
   }
 
   private boolean isWaitingNow() {
     return !run.status().isFinal() && run.status() != RunStatus.RUNNING;
   }
 
-  /** Returns until when steps and waits say what the run did. */
+  /** Returns until when steps and waits, except those that last, say what the run did. */
   private Instant lastKnown(Instant started) {
     List<Span> all = new ArrayList<>(work);
+    all.removeIf(span -> run.status() == RunStatus.RUNNING && !span.to().isBefore(end));
     all.addAll(waits);
     Instant last = all.stream().map(Span::to).max(Comparator.naturalOrder()).orElse(started);
     last = last.isBefore(started) ? started : last;
@@ -130,25 +152,36 @@ final class RunSegments {
         .filter(span -> !span.from().isBefore(within.from()) && !span.to().isAfter(within.to()))
         .filter(isLong)
         .forEach(span -> pauses.add(new Segment(Style.QUEUED, span)));
+    List<Span> known = new ArrayList<>(work);
+    known.addAll(waits);
+    known.addAll(queued);
+    for (Span span : without(merged(lost), within, merged(known))) {
+      pauses.add(new Segment(Style.INTERRUPTED, span));
+    }
     pauses.sort(Comparator.comparing(pause -> pause.time.from()));
     return pauses;
   }
 
   /** Returns the intervals in which something was waited for and nothing was executed. */
   private List<Span> waiting(Span within) {
+    return without(merged(waits), within, merged(work)).stream().filter(isLong).toList();
+  }
+
+  /** Returns the parts of some spans that are within another and in none of the excluded ones. */
+  private static List<Span> without(List<Span> spans, Span within, List<Span> excluded) {
     List<Span> found = new ArrayList<>();
-    for (Span wait : merged(waits)) {
-      Instant at = later(wait.from(), within.from());
-      Instant to = earlier(wait.to(), within.to());
-      for (Span busy : merged(work)) {
-        if (busy.to().isAfter(at) && busy.from().isBefore(to)) {
-          found.add(new Span(at, busy.from()));
-          at = later(at, busy.to());
+    for (Span span : spans) {
+      Instant at = later(span.from(), within.from());
+      Instant to = earlier(span.to(), within.to());
+      for (Span other : excluded) {
+        if (other.to().isAfter(at) && other.from().isBefore(to)) {
+          found.add(new Span(at, other.from()));
+          at = later(at, other.to());
         }
       }
       found.add(new Span(at, to));
     }
-    return found.stream().filter(span -> span.seconds() > 0).filter(isLong).toList();
+    return found.stream().filter(span -> span.seconds() > 0).toList();
   }
 
   private static List<Span> merged(List<Span> spans) {

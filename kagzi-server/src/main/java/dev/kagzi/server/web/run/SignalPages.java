@@ -6,6 +6,7 @@ import dev.kagzi.engine.query.RunView;
 import dev.kagzi.engine.query.SignalView;
 import dev.kagzi.engine.query.StepView;
 import dev.kagzi.engine.run.SignalResult;
+import dev.kagzi.engine.value.CallbackAnswer;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.StepStatus;
@@ -102,7 +103,7 @@ final class SignalPages implements PageGroup {
     return page.items().stream().map(signal -> SignalRow.listed(run, signal, links)).toList();
   }
 
-  /** Returns the names that the newest steps of an open run wait for. */
+  /** Returns the names that the newest steps of an open run wait for, without callbacks. */
   private static Set<String> awaited(PageRequest request, RunView run) {
     return run.status().isFinal()
         ? Set.of()
@@ -118,6 +119,7 @@ final class SignalPages implements PageGroup {
             .stream()
             .filter(SignalPages::isAwaiting)
             .map(StepView::name)
+            .filter(name -> !CallbackAnswer.isSignalName(name))
             .collect(Collectors.toSet());
   }
 

@@ -49,6 +49,11 @@ public record StepLinks(Links links, RunId run) {
     return links.to("/runs/" + run + "/signal", "number", Integer.toString(number));
   }
 
+  /** Returns the link to the form that answers a callback. */
+  public String callback(String key) {
+    return links.to("/runs/" + run + "/callback", "key", key);
+  }
+
   /** Returns the link to the bytes of a signal's value. */
   public String signalPayload(int number) {
     return links.to("/runs/" + run + "/signal/payload", "number", Integer.toString(number));

@@ -1,8 +1,10 @@
 package dev.kagzi.server.web.run;
 
 import dev.kagzi.engine.query.CallbackView;
+import dev.kagzi.engine.query.RunView;
 import dev.kagzi.engine.query.StepView;
 import dev.kagzi.engine.value.CallbackAnswer;
+import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.StepStatus;
@@ -20,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param payloads those that it has
  * @param took null while it is open
  * @param answer of a callback that is answered; else null
+ * @param isInterrupted whether nobody executes it, although no result was reported
  */
 public record StepRow(
     StepView step,
@@ -28,7 +31,8 @@ public record StepRow(
     List<PayloadView> payloads,
     @Nullable FailureView failure,
     @Nullable Duration took,
-    @Nullable Answer answer) {
+    @Nullable Answer answer,
+    boolean isInterrupted) {
 
   public StepRow {
     payloads = List.copyOf(payloads);
@@ -63,7 +67,14 @@ public record StepRow(
       all.add(value);
     }
     Answer given = new Answer(view.answeredAt(), view.failed(), problem);
-    return new StepRow(step, label, href, all, failure, took, given);
+    return new StepRow(step, label, href, all, failure, took, given, isInterrupted);
+  }
+
+  /** Returns the key of the callback whose answer it waits for; empty for other steps. */
+  public String awaitedCallback() {
+    return step.kind() == StepKind.SIGNAL && CallbackAnswer.isSignalName(step.name())
+        ? step.name().substring(CallbackAnswer.PREFIX.length())
+        : "";
   }
 
   public boolean isCallback() {
@@ -71,30 +82,38 @@ public record StepRow(
   }
 
   /** A row of a list, whose large payloads are not read. */
-  static StepRow listed(StepView step, StepLinks links, int index) {
+  static StepRow listed(RunView run, StepView step, StepLinks links, int index) {
     String id = "p" + index;
     boolean hasInput = step.inputHash() != null;
     return of(
+        run,
         step,
         links,
         List.of(
             PayloadView.listed(place(step, links, "Input", id + "i"), step.input(), hasInput),
             PayloadView.listed(place(step, links, "Progress", id + "g"), step.progress(), true),
-            PayloadView.listed(place(step, links, "Output", id + "o"), step.output(), true)));
+            PayloadView.listed(place(step, links, "Output", id + "o"), output(step), true)));
   }
 
   /** A row with all payloads, also large ones. */
-  static StepRow whole(StepView step, StepLinks links) {
+  static StepRow whole(RunView run, StepView step, StepLinks links) {
     return of(
+        run,
         step,
         links,
         List.of(
             PayloadView.whole(place(step, links, "Input", "input"), step.input()),
             PayloadView.whole(place(step, links, "Progress", "progress"), step.progress()),
-            PayloadView.whole(place(step, links, "Output", "output"), step.output())));
+            PayloadView.whole(place(step, links, "Output", "output"), output(step))));
   }
 
-  private static StepRow of(StepView step, StepLinks links, List<PayloadView> payloads) {
+  /** What a callback stores has no bytes; its answer is shown instead. */
+  private static @Nullable Payload output(StepView step) {
+    return step.kind() == StepKind.CALLBACK ? null : step.output();
+  }
+
+  private static StepRow of(
+      RunView run, StepView step, StepLinks links, List<PayloadView> payloads) {
     Instant finished = step.finishedAt();
     return new StepRow(
         step,
@@ -103,7 +122,8 @@ public record StepRow(
         payloads.stream().filter(each -> each.state() != PayloadView.State.NONE).toList(),
         FailureView.of(step.error()),
         finished == null ? null : Duration.between(began(step), finished),
-        null);
+        null,
+        HandOvers.isInterrupted(run, step));
   }
 
   private static Instant began(StepView step) {
@@ -148,8 +168,8 @@ public record StepRow(
     return isOpenSleep || isRetried ? step.dueAt() : null;
   }
 
-  /** Returns how long its worker had it before another claim began it again; null for never. */
-  public @Nullable Duration lost() {
+  /** Returns how long after its first begin another claim began it again; null for never. */
+  public @Nullable Duration begunAgainAfter() {
     return HandOvers.isBegunAgain(step)
         ? Duration.between(step.createdAt(), Timeline.began(step))
         : null;

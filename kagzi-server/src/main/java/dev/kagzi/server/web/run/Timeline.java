@@ -29,7 +29,7 @@ public record Timeline(
     COMPLETED("completed", false),
     FAILED("failed", false),
     RUNNING("running", false),
-    INTERRUPTED("interrupted", false),
+    INTERRUPTED("interrupted", true),
     SLEEP("sleep", true),
     RECEIVE("wait for a signal", true),
     RETRY_WAIT("wait for the next attempt", true),
@@ -45,6 +45,13 @@ public record Timeline(
 
     public String words() {
       return words;
+    }
+
+    /** Returns the text of the legend. */
+    public String legend() {
+      return this == INTERRUPTED
+          ? "interrupted: no result was reported, and until when workers had it is not recorded"
+          : words;
     }
   }
 

@@ -4,7 +4,6 @@ import static dev.kagzi.server.web.run.Timeline.began;
 
 import dev.kagzi.engine.query.RunView;
 import dev.kagzi.engine.query.StepView;
-import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.StepStatus;
 import dev.kagzi.server.web.page.Show;
@@ -100,7 +99,8 @@ final class TimelineBuilder {
     Span time = new Span(began(step), endOf(step));
     if (HandOvers.isBegunAgain(step)) {
       Span before = new Span(step.createdAt(), began(step));
-      String title = "began, and its worker reported no result; begun again after " + took(before);
+      String title =
+          StepLabel.of(step) + ": begun, no result was reported; begun again after " + took(before);
       to.add(new Piece(Style.INTERRUPTED, before, title, true));
     }
     Style style = style(step);
@@ -135,18 +135,17 @@ final class TimelineBuilder {
       case FUNCTION ->
           step.status() == StepStatus.COMPLETED
               ? Style.COMPLETED
-              : isHeld(step) ? Style.RUNNING : Style.INTERRUPTED;
+              : HandOvers.isInterrupted(run, step) ? Style.INTERRUPTED : Style.RUNNING;
     };
-  }
-
-  /** Whether the claim that began an open step still holds the run. */
-  private boolean isHeld(StepView step) {
-    return run.status() == RunStatus.RUNNING && step.stepId().epoch() == run.epoch();
   }
 
   private static String title(StepView step, Style style, Span time) {
     String attempt = step.attemptNumber() > 1 ? ", attempt " + step.attemptNumber() : "";
-    return StepLabel.of(step) + attempt + ": " + style.words() + ", " + took(time);
+    String what =
+        style == Style.INTERRUPTED
+            ? "begun, no result was reported"
+            : style.words() + ", " + took(time);
+    return StepLabel.of(step) + attempt + ": " + what;
   }
 
   private static String took(Span time) {
@@ -204,35 +203,47 @@ final class TimelineBuilder {
       } else if (piece.style != Style.INTERRUPTED) {
         segments.addWork(piece.time);
       } else {
-        // When its worker was lost is not known.
-        segments.addWork(new Span(piece.time.from(), piece.time.from()));
+        segments.addInterrupted(piece.time);
       }
     }
-    untilNextClaim().forEach(segments::addQueued);
+    addUntilNextClaim(segments);
     return segments.build().stream()
         .map(one -> new Piece(one.style(), one.time(), titleOfRun(one), one.isWork()))
         .toList();
   }
 
-  /** Between the last thing that was recorded and the first step of the next claim. */
-  private List<Span> untilNextClaim() {
-    List<Span> found = new ArrayList<>();
+  /**
+   * Between the last thing that was recorded and the first step of the next claim. After a wait the
+   * run was due. After a step its claim was lost or given back, and when is not recorded.
+   */
+  private void addUntilNextClaim(RunSegments segments) {
     Instant last = null;
+    boolean isAfterStep = false;
     int epoch = 0;
     for (StepView step : steps) {
       boolean isNewClaim = step.stepId().epoch() > epoch && !HandOvers.isBegunAgain(step);
       if (last != null && isNewClaim && began(step).isAfter(last)) {
-        found.add(new Span(last, began(step)));
+        Span between = new Span(last, began(step));
+        if (isAfterStep) {
+          segments.addLost(between);
+        } else {
+          segments.addQueued(between);
+        }
       }
       epoch = Math.max(epoch, step.stepId().epoch());
-      last = last == null ? endOf(step) : later(last, endOf(step));
+      if (last == null || endOf(step).isAfter(last)) {
+        last = endOf(step);
+        isAfterStep = step.kind() == StepKind.FUNCTION && step.status() == StepStatus.COMPLETED;
+      }
     }
-    return found;
   }
 
   private String titleOfRun(RunSegments.Segment segment) {
     return switch (segment.style()) {
       case QUEUED, WAITING, EXECUTED -> segment.style().words() + ", " + took(segment.time());
+      case INTERRUPTED ->
+          "its workers crashed, stopped or gave the run back; when is not recorded, "
+              + took(segment.time());
       default -> {
         Instant started = run.startedAt();
         Span all = new Span(started == null ? run.createdAt() : started, segment.time().to());
@@ -303,11 +314,19 @@ final class TimelineBuilder {
       String text =
           each.isAttemptOfRun()
               ? at + ": attempt " + each.runAttempt() + " of the run began."
-              : at
-                  + ": another claim continued the run. The worker before it crashed, stopped or"
-                  + " gave the run back.";
+              : at + continued(each.claims());
       marks.add(new Mark(marks.size() + 1, TimeScale.percent(scale.at(each.at())), text));
     }
     return marks;
+  }
+
+  private static String continued(int claims) {
+    return claims > 1
+        ? ": the last of up to "
+            + Show.number(claims)
+            + " further claims of the run began. The workers before crashed, stopped or gave the"
+            + " run back; when is not recorded."
+        : ": another claim continued the run. The worker before it crashed, stopped or gave the"
+            + " run back.";
   }
 }

@@ -4,6 +4,7 @@ import dev.kagzi.engine.page.Page;
 import dev.kagzi.engine.page.PageSpec;
 import dev.kagzi.engine.query.Queries;
 import dev.kagzi.engine.query.RunCount;
+import dev.kagzi.engine.query.RunPlace;
 import dev.kagzi.engine.query.RunView;
 import dev.kagzi.engine.query.TypeView;
 import dev.kagzi.engine.value.Refusal;
@@ -30,11 +31,19 @@ public final class RunListPages implements PageGroup {
    * What the list shows.
    *
    * @param types names to choose from
+   * @param places runs with the id that is searched for, if the list has none: of other namespaces,
+   *     or ones that other filters exclude
    */
   public record ListModel(
-      RunSearch search, List<RunView> runs, RunCount count, Paging paging, List<String> types) {
+      RunSearch search,
+      List<RunView> runs,
+      RunCount count,
+      Paging paging,
+      List<String> types,
+      List<RunPlace> places) {
     public ListModel {
       runs = List.copyOf(runs);
+      places = List.copyOf(places);
       types = List.copyOf(types);
     }
 
@@ -117,7 +126,13 @@ public final class RunListPages implements PageGroup {
     return PageReply.page(
         "runs/list",
         frame,
-        new ListModel(search, page.items(), count, Paging.of(request, page), types));
+        new ListModel(
+            search,
+            page.items(),
+            count,
+            Paging.of(request, page),
+            types,
+            page.items().isEmpty() ? queries.find(request.namespace(), search.id()) : List.of()));
   }
 
   private static Page<RunView> find(PageRequest request, RunId one) {

@@ -77,7 +77,7 @@ public record RunSearch(
         fields.one("type"),
         fields.one("queue"),
         fields.one("version"),
-        fields.one("id"),
+        PageRequest.idText(fields.one("id")),
         fields.one("after"),
         fields.one("before"),
         fields.one("parent"),

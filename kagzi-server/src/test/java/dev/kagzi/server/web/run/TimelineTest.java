@@ -28,6 +28,7 @@ class TimelineTest {
   private final List<StepView> steps = new ArrayList<>();
   private RunStatus status = RunStatus.COMPLETED;
   private int epoch = 9;
+  private int crashes;
   private @Nullable Double wakeUp;
 
   private static Instant at(double seconds) {
@@ -76,7 +77,7 @@ class TimelineTest {
         null,
         null,
         Origin.CLIENT,
-        0,
+        crashes,
         epoch,
         null,
         setup);
@@ -179,12 +180,99 @@ class TimelineTest {
 
     Timeline timeline = timeline(9);
 
-    assertThat(styles(timeline, 0)).containsExactly(Style.QUEUED, Style.EXECUTED, Style.QUEUED);
+    assertThat(styles(timeline, 0))
+        .containsExactly(Style.QUEUED, Style.EXECUTED, Style.INTERRUPTED);
     assertThat(titles(timeline))
         .containsExactly(
             "waits for a worker, 1.0 s",
             "executed by a worker, 3.0 s",
-            "waits for a worker, 5.0 s");
+            "its workers crashed, stopped or gave the run back; when is not recorded, 5.0 s");
+  }
+
+  @Test
+  void nothing_is_drawn_as_executed_while_workers_crashed() {
+    status = RunStatus.PENDING;
+    crashes = 7;
+    wakeUp = 1_300.0;
+    done("download", 1, 1, 2);
+    add("transcode", 1, 7, StepKind.FUNCTION, StepStatus.RUNNING, new Times(3, 600, null, null));
+
+    Timeline timeline = timeline(1_000);
+
+    assertThat(titles(timeline))
+        .containsExactly(
+            "waits for a worker, 1.0 s",
+            "executed by a worker, 2.0 s",
+            "its workers crashed, stopped or gave the run back; when is not recorded, 9 min 57 s",
+            "its workers crashed, stopped or gave the run back; when is not recorded, 6 min 40 s");
+    assertThat(styles(timeline, 2)).containsExactly(Style.INTERRUPTED, Style.INTERRUPTED);
+    assertThat(timeline.marks())
+        .singleElement()
+        .extracting(Timeline.Mark::text)
+        .asString()
+        .startsWith("+10 min: the last of up to 6 further claims of the run began.");
+  }
+
+  @Test
+  void a_run_whose_workers_crashed_before_any_step_was_not_seen_executed() {
+    status = RunStatus.PENDING;
+    crashes = 3;
+    wakeUp = 60.0;
+
+    assertThat(styles(timeline(30), 0)).containsExactly(Style.QUEUED, Style.INTERRUPTED);
+  }
+
+  @Test
+  void a_run_that_is_executed_after_crashes_is_running_from_the_begin_of_its_step() {
+    status = RunStatus.RUNNING;
+    crashes = 6;
+    epoch = 7;
+    done("download", 1, 1, 2);
+    add("transcode", 1, 7, StepKind.FUNCTION, StepStatus.RUNNING, new Times(3, 600, null, null));
+
+    Timeline timeline = timeline(1_000);
+
+    assertThat(styles(timeline, 0))
+        .containsExactly(Style.QUEUED, Style.EXECUTED, Style.INTERRUPTED, Style.RUNNING);
+    assertThat(styles(timeline, 2)).containsExactly(Style.INTERRUPTED, Style.RUNNING);
+  }
+
+  @Test
+  void a_run_that_failed_by_crashes_is_not_drawn_as_executed_until_its_end() {
+    status = RunStatus.FAILED;
+    crashes = 100;
+    done("download", 1, 1, 2);
+    add("transcode", 1, 99, StepKind.FUNCTION, StepStatus.RUNNING, new Times(3, 600, null, null));
+
+    assertThat(styles(timeline(1_000), 0))
+        .containsExactly(
+            Style.QUEUED, Style.FAILED, Style.INTERRUPTED, Style.INTERRUPTED, Style.FAILED);
+  }
+
+  @Test
+  void an_open_step_is_interrupted_unless_its_claim_holds_the_run() {
+    add("ship", 1, 8, StepKind.FUNCTION, StepStatus.RUNNING, new Times(1, 1, null, null));
+
+    status = RunStatus.RUNNING;
+    epoch = 8;
+    assertThat(isInterrupted()).isFalse();
+    epoch = 9;
+    assertThat(isInterrupted()).as("another claim holds the run").isTrue();
+    epoch = 8;
+    status = RunStatus.PENDING;
+    assertThat(isInterrupted()).isTrue();
+    status = RunStatus.FAILED;
+    assertThat(isInterrupted()).isTrue();
+
+    steps.clear();
+    sleep(1, null, 6);
+    status = RunStatus.SLEEPING;
+    assertThat(isInterrupted()).as("a sleep needs no worker").isFalse();
+  }
+
+  private boolean isInterrupted() {
+    StepLinks links = new StepLinks(new Links("default"), RUN);
+    return StepRow.listed(run(9), steps.getFirst(), links, 0).isInterrupted();
   }
 
   @Test

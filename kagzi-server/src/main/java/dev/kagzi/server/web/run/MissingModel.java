@@ -1,0 +1,12 @@
+package dev.kagzi.server.web.run;
+
+import dev.kagzi.engine.query.RunPlace;
+import java.time.Instant;
+import java.util.List;
+
+/** What the page of a run shows that the namespace does not have, but another one. */
+public record MissingModel(String message, List<RunPlace> places, Instant now) {
+  public MissingModel {
+    places = List.copyOf(places);
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.kagzi.server.web.overview;
+
+import org.jspecify.annotations.NullMarked;
