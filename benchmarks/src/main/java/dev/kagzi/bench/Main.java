@@ -46,7 +46,9 @@ public final class Main implements Callable<Integer> {
   enum Peer {
     DBOS,
     /** Kagzi itself without metrics and traces. */
-    TELEMETRY
+    TELEMETRY,
+    /** Kagzi itself with one, two and three servers. */
+    SERVERS
   }
 
   @Spec private CommandSpec spec = CommandSpec.create();
@@ -85,6 +87,14 @@ public final class Main implements Callable<Integer> {
   private boolean embedded;
 
   @Option(
+      names = "--servers",
+      paramLabel = "N",
+      description =
+          "With W0, W5 and W50: as many servers on one database, each with its share of the clients"
+              + " and workers. Prints the counts of each server as well.")
+  private @Nullable Integer servers;
+
+  @Option(
       names = "--db-url",
       paramLabel = "URL",
       description =
@@ -98,7 +108,9 @@ public final class Main implements Callable<Integer> {
       description =
           "dbos: measures DBOS Transact Java in turn, medians of three. With --latency, W0 and W5"
               + " have a target for the ratio of p50: at most 1.5 and 0.8, with --embedded 1.0."
-              + " telemetry: measures Kagzi with metrics and traces on and off in turn.")
+              + " telemetry: measures Kagzi with metrics and traces on and off in turn. servers:"
+              + " measures one, two and three servers in turn, at the same load; the costs of a run"
+              + " have a target of 1.3 times those of one server.")
   private @Nullable Peer peer;
 
   @Option(
@@ -141,6 +153,7 @@ public final class Main implements Callable<Integer> {
   public Integer call() {
     checkPositive("--runs", runs);
     checkPositive("--in-flight", inFlight);
+    checkPositive("--servers", servers);
     if (latency && inFlight != null && inFlight != 1) {
       throw refused("--in-flight: " + inFlight + " (expected: none with --latency)");
     }
@@ -164,6 +177,9 @@ public final class Main implements Callable<Integer> {
         }
       }
     }
+    if (servers != null || peer == Peer.SERVERS) {
+      return measureServers();
+    }
     PrintWriter out = spec.commandLine().getOut();
     Progress progress = new Progress(spec.commandLine().getErr());
     Report report = new Report(out, json);
@@ -176,6 +192,34 @@ public final class Main implements Callable<Integer> {
         measure(kagzi, report, progress);
       } else {
         compare(kagzi, report, progress);
+      }
+    }
+    return CommandLine.ExitCode.OK;
+  }
+
+  private int measureServers() {
+    if (servers != null && peer != null) {
+      throw refused("--servers: " + servers + " (expected: none with --compare)");
+    }
+    if (latency || embedded) {
+      throw refused("--latency: with several servers (expected: --in-flight)");
+    }
+    for (Scenario scenario : scenarios) {
+      if (!Scenario.WITH_SERVERS.contains(scenario)) {
+        throw refused("--scenario: " + scenario + " (expected: W0, W5 or W50 with servers)");
+      }
+    }
+    Set<Scenario> measured =
+        scenarios.isEmpty() ? Scenario.WITH_SERVERS : new LinkedHashSet<>(scenarios);
+    ServersReport report = new ServersReport(spec.commandLine().getOut(), json);
+    Progress progress = new Progress(spec.commandLine().getErr());
+    try (DatabaseServer server =
+        dbUrl == null ? DatabaseServer.embedded() : DatabaseServer.at(dbUrl)) {
+      ServersBench bench = new ServersBench(server, progress, measured, candidates(), runs);
+      if (servers == null) {
+        bench.compare(report);
+      } else {
+        bench.measure(servers, report);
       }
     }
     return CommandLine.ExitCode.OK;

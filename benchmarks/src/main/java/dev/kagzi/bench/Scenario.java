@@ -34,6 +34,9 @@ enum Scenario {
   static final Set<Scenario> WITHOUT_RUNS =
       EnumSet.of(SCHEDULES, SIGNAL, OUTBOX, TXSTEP, LATENCIES, PAGES);
 
+  /** Scenarios that can be measured with several servers. */
+  static final Set<Scenario> WITH_SERVERS = EnumSet.of(W0, W5, W50);
+
   private static final double EMBEDDED_RATIO_MAX = 1.0;
   private static final double W0_RATIO_MAX = 1.5;
   private static final double W5_RATIO_MAX = 0.8;

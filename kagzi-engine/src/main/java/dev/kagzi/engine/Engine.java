@@ -108,7 +108,9 @@ public final class Engine implements AutoCloseable {
     this.meters = meters;
     this.endedLogins = new EndedLogins(database);
     this.defaultRetryPolicy = config.rules().defaultPolicy();
-    this.completions = new RunCompletions(database, config.memory().readBytesMax(), threads);
+    this.completions =
+        new RunCompletions(
+            database, config.memory().readBytesMax(), meters.runs()::endsRead, threads);
     this.published = new PublishedWatches(database, threads);
     this.namespaces = createNamespaces(config);
     this.notifier = Notifier.create(config.notifier(), database, serverId, this::receive, threads);

@@ -20,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.IntConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -57,6 +58,7 @@ public final class RunCompletions implements AutoCloseable {
 
   private final Database database;
   private final long readBytesMax;
+  private final IntConsumer onRead;
   private final RecentCompletions recent = new RecentCompletions();
   private final Map<RunId, List<Waiter>> waiters = new ConcurrentHashMap<>();
   private final ReentrantLock lock = new ReentrantLock();
@@ -65,9 +67,16 @@ public final class RunCompletions implements AutoCloseable {
   private final Thread reader;
   private volatile boolean closed;
 
-  public RunCompletions(Database database, long readBytesMax, EssentialThreads threads) {
+  /**
+   * Creates it without waiting callers.
+   *
+   * @param onRead called with the number of runs after each read
+   */
+  public RunCompletions(
+      Database database, long readBytesMax, IntConsumer onRead, EssentialThreads threads) {
     this.database = database;
     this.readBytesMax = readBytesMax;
+    this.onRead = onRead;
     this.reader = threads.loop("kagzi-completions", this::readLoop);
     reader.start();
   }
@@ -299,6 +308,7 @@ public final class RunCompletions implements AutoCloseable {
                     .bindUuids(batch, RunId::value)
                     .list(RunCompletions::map))
         .forEach(row -> found.put(row.end.runId(), row));
+    onRead.accept(batch.size());
     for (RunId run : batch) {
       Found row = found.get(run);
       if (row == null) {
