@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 final class ServersContender implements Contender {
   private static final WorkflowType<String, String> BETWEEN =
       WorkflowType.of("bench-between", String.class, String.class).queue("bench-between");
+  private static final int SLOTS_PER_RUN = 2;
   private static final int BETWEEN_WARM_UPS = 100;
   private static final int BETWEEN_RUNS = 500;
 
@@ -64,9 +65,14 @@ final class ServersContender implements Contender {
     return Callers.drive(load, () -> KagziContender.execute(own.get(), scenario), progress);
   }
 
-  /** Starts a worker at each server; together they have a slot for each run in flight. */
+  /**
+   * Starts a worker at each server. Together they have twice as many slots as there are runs in
+   * flight: workers with all slots in use would measure a shortage of workers.
+   */
   private void ensureWorkers(int inFlight) {
-    int slots = Math.ceilDiv(Math.max(inFlight, KagziContender.SLOTS_DEFAULT), clients.size());
+    int slots =
+        Math.ceilDiv(
+            SLOTS_PER_RUN * Math.max(inFlight, KagziContender.SLOTS_DEFAULT), clients.size());
     if (workerSlots == slots) {
       return;
     }
