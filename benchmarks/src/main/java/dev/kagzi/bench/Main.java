@@ -3,6 +3,7 @@ package dev.kagzi.bench;
 import dev.kagzi.postgres.EmbeddedPostgresException;
 import dev.kagzi.server.ServerStartException;
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.LinkedHashSet;
@@ -31,7 +32,9 @@ import picocli.CommandLine.Spec;
           + " possible); OUTBOX (starts through an outbox, and with a commit in the server's"
           + " database); TXSTEP (transactional steps); LATENCIES (start, poll, cached step, heartbeat, health check"
           + " and parallel overhead beside their targets); PAGES (pages of the dashboard with a"
-          + " million runs, and what ten open browsers cost)."
+          + " million runs, and what ten open browsers cost); GROWTH (what becomes slower with ten"
+          + " million runs, more workers and queues, after a long load and under an old"
+          + " transaction; takes hours, with --runs 1000000 about half an hour)."
     },
     mixinStandardHelpOptions = true,
     version = "kagzi bench (Java ${java.version})",
@@ -58,15 +61,15 @@ public final class Main implements Callable<Integer> {
       split = ",",
       paramLabel = "NAME",
       description =
-          "W0, W5, W50, SLEEP, SCHEDULES, SIGNAL, OUTBOX, TXSTEP, LATENCIES or PAGES; several with commas or"
-              + " repeated. Without it: all but the last six, and to compare those without a sleep.")
+          "W0, W5, W50, SLEEP, SCHEDULES, SIGNAL, OUTBOX, TXSTEP, LATENCIES, PAGES or GROWTH; several with commas or"
+              + " repeated. Without it: all but the last seven, and to compare those without a sleep.")
   private List<Scenario> scenarios = List.of();
 
   @Option(
       names = "--runs",
       paramLabel = "N",
       description =
-          "Runs to measure, of SCHEDULES schedules, of SIGNAL signals, of OUTBOX starts, of TXSTEP steps, of LATENCIES calls of each kind, of PAGES ended"
+          "Runs to measure, of SCHEDULES schedules, of SIGNAL signals, of OUTBOX starts, of TXSTEP steps, of LATENCIES calls of each kind, of PAGES and GROWTH ended"
               + " runs in the database. Without it: as many as take a few seconds.")
   private @Nullable Integer runs;
 
@@ -119,6 +122,12 @@ public final class Main implements Callable<Integer> {
       description =
           "With --compare telemetry: the share of the runs that are traced, from 0 to 1. Default: 1.")
   private @Nullable Double sampled;
+
+  @Option(
+      names = "--chart",
+      paramLabel = "FILE",
+      description = "With GROWTH: also draws the ratios, as SVG.")
+  private @Nullable Path chart;
 
   @Option(names = "--json", description = "One JSON object per scenario, each on one line.")
   private boolean json;
@@ -180,6 +189,12 @@ public final class Main implements Callable<Integer> {
     if (servers != null || peer == Peer.SERVERS) {
       return measureServers();
     }
+    if (chart != null && !scenarios.contains(Scenario.GROWTH)) {
+      throw refused("--chart: " + chart + " (expected: only with --scenario GROWTH)");
+    }
+    if (scenarios.contains(Scenario.GROWTH)) {
+      return measureGrowth();
+    }
     PrintWriter out = spec.commandLine().getOut();
     Progress progress = new Progress(spec.commandLine().getErr());
     Report report = new Report(out, json);
@@ -220,6 +235,24 @@ public final class Main implements Callable<Integer> {
         bench.compare(report);
       } else {
         bench.measure(servers, report);
+      }
+    }
+    return CommandLine.ExitCode.OK;
+  }
+
+  private int measureGrowth() {
+    if (scenarios.size() > 1) {
+      throw refused("--scenario: " + scenarios + " (expected: GROWTH alone)");
+    }
+    GrowthSizes sizes = new GrowthSizes(runs == null ? GrowthSizes.ENDED_DEFAULT : runs);
+    GrowthReport report = new GrowthReport(spec.commandLine().getOut(), json, sizes);
+    Progress progress = new Progress(spec.commandLine().getErr());
+    try (DatabaseServer server =
+        dbUrl == null ? DatabaseServer.embedded() : DatabaseServer.at(dbUrl)) {
+      List<GrowthLine> lines = new GrowthBench(server, progress, sizes, report::print).measure();
+      report.print(lines);
+      if (chart != null) {
+        report.draw(lines, chart);
       }
     }
     return CommandLine.ExitCode.OK;

@@ -144,6 +144,9 @@ class MainTest {
         + " --compare: telemetry (expected: dbos with --embedded)",
     "--compare=dbos --scenario=schedules,"
         + " --scenario: SCHEDULES (expected: one that can be compared)",
+    "--scenario=growth --latency, --scenario: GROWTH (expected: one of runs with --latency)",
+    "--scenario=growth --scenario=w0, '--scenario: [GROWTH, W0] (expected: GROWTH alone)'",
+    "--scenario=w0 --chart=x.svg, --chart: x.svg (expected: only with --scenario GROWTH)",
     "--servers=0, --servers: 0 (expected: >= 1)",
     "--servers=2 --compare=servers, --servers: 2 (expected: none with --compare)",
     "--servers=2 --latency, --latency: with several servers (expected: --in-flight)",
