@@ -24,7 +24,7 @@ record GrowthSizes(int ended) {
 
   /** Runs of each measurement of throughput. */
   int measuredRuns() {
-    return part(50, 50, 20_000);
+    return part(50, 20, 20_000);
   }
 
   int inFlight() {
@@ -32,7 +32,7 @@ record GrowthSizes(int ended) {
   }
 
   int calls() {
-    return part(1_000, 20, 1_000);
+    return part(1_000, 10, 1_000);
   }
 
   int expired() {
@@ -44,7 +44,7 @@ record GrowthSizes(int ended) {
   }
 
   int burst() {
-    return part(100, 50, 100_000);
+    return part(100, 20, 100_000);
   }
 
   int stepsOfLongRun() {
@@ -61,7 +61,7 @@ record GrowthSizes(int ended) {
 
   /** Runs with 100 parallel steps, and runs with 100 children. */
   int wideRuns() {
-    return part(10_000, 2, 200);
+    return part(10_000, 1, 200);
   }
 
   int queues() {

@@ -19,8 +19,8 @@ final class ServersContender implements Contender {
   private static final WorkflowType<String, String> BETWEEN =
       WorkflowType.of("bench-between", String.class, String.class).queue("bench-between");
   private static final int SLOTS_PER_RUN = 2;
-  private static final int BETWEEN_WARM_UPS = 100;
-  private static final int BETWEEN_RUNS = 500;
+  private static final int BETWEEN_WARM_UPS = 50;
+  private static final int BETWEEN_RUNS = 200;
 
   private final BenchDatabase database;
   private final Progress progress;
