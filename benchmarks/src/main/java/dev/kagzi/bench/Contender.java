@@ -1,5 +1,7 @@
 package dev.kagzi.bench;
 
+import java.util.List;
+
 /** A measured system, started and connected. Used by one thread. */
 interface Contender extends AutoCloseable {
 
@@ -12,8 +14,8 @@ interface Contender extends AutoCloseable {
   /** The system's own counters. */
   Counters counters();
 
-  /** The process of the engine, or 0 if the engine is in the application's process. */
-  long serverPid();
+  /** The processes of the servers; none if the engine is in the application's process. */
+  List<Long> serverPids();
 
   /** The process of the application, which starts runs and executes workflows. */
   long clientPid();
@@ -29,8 +31,13 @@ interface Contender extends AutoCloseable {
    *
    * @param statements sent to PostgreSQL; negative if they are not counted
    * @param requests sent by the application to the server; negative if there is no server
+   * @param servers the counts of each server; empty if it is only one
    */
-  record Counters(long statements, long requests) {
+  record Counters(long statements, long requests, List<ServerCounts> servers) {
     static final Counters NONE = new Counters(-1, -1);
+
+    Counters(long statements, long requests) {
+      this(statements, requests, List.of());
+    }
   }
 }

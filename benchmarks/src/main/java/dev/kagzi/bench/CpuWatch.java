@@ -37,9 +37,22 @@ final class CpuWatch {
     return new Sample(
         System.nanoTime(),
         Cpu.of(contender.clientPid()),
-        contender.serverPid() == 0 ? OptionalDouble.empty() : Cpu.of(contender.serverPid()),
+        ofServers(),
         postmaster.isPresent() ? Cpu.ofFamily(postmaster.getAsLong()) : OptionalDouble.empty(),
         Cpu.ofMachine());
+  }
+
+  /** The time of all servers; empty if there is none, or if one is unknown. */
+  private OptionalDouble ofServers() {
+    double sum = 0;
+    for (long pid : contender.serverPids()) {
+      OptionalDouble one = Cpu.of(pid);
+      if (one.isEmpty()) {
+        return one;
+      }
+      sum += one.getAsDouble();
+    }
+    return contender.serverPids().isEmpty() ? OptionalDouble.empty() : OptionalDouble.of(sum);
   }
 
   Cores cores() {

@@ -112,8 +112,8 @@ final class DbosContender implements Contender {
   }
 
   @Override
-  public long serverPid() {
-    return 0;
+  public List<Long> serverPids() {
+    return List.of();
   }
 
   @Override

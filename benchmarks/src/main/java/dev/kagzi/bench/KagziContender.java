@@ -5,20 +5,20 @@ import dev.kagzi.sdk.Worker;
 import dev.kagzi.sdk.WorkflowContext;
 import dev.kagzi.sdk.WorkflowType;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
 /** Kagzi: client and worker in this process, the server in another or in this one. */
 final class KagziContender implements Contender {
   private static final String QUEUE = "bench";
   private static final String RESULT = "x".repeat(100);
-  private static final String DONE = "ok";
+  static final String DONE = "ok";
   private static final WorkflowType<Integer, String> STEPS =
       WorkflowType.of("bench-steps", Integer.class, String.class).queue(QUEUE);
   private static final WorkflowType<Long, String> SLEEP =
       WorkflowType.of("bench-sleep", Long.class, String.class).queue(QUEUE);
-  private static final int DEFAULT_SLOTS = 100;
+  static final int SLOTS_DEFAULT = 100;
   private static final Duration REGISTER_MAX = Duration.ofSeconds(30);
 
   private final String name;
@@ -72,14 +72,15 @@ final class KagziContender implements Contender {
   @Override
   public Outcome run(Scenario scenario, Load load) {
     ensureWorker(load.inFlight());
-    Callable<String> run =
-        scenario == Scenario.SLEEP
-            ? () -> kagzi.workflow(SLEEP).start(Scenario.SLEEP_MS).result()
-            : () -> kagzi.workflow(STEPS).start(scenario.steps()).result();
-    return Callers.drive(load, () -> check(run.call()), progress);
+    return Callers.drive(load, () -> execute(kagzi, scenario), progress);
   }
 
-  private static String check(String result) {
+  /** Starts a run of the scenario and returns its result. */
+  static String execute(Kagzi kagzi, Scenario scenario) {
+    String result =
+        scenario == Scenario.SLEEP
+            ? kagzi.workflow(SLEEP).start(Scenario.SLEEP_MS).result()
+            : kagzi.workflow(STEPS).start(scenario.steps()).result();
     if (!result.equals(DONE)) {
       throw new BenchException("result: " + result + " (expected: " + DONE + ")");
     }
@@ -90,13 +91,19 @@ final class KagziContender implements Contender {
    * Starts a worker with a slot for each run in flight, and at least the default number of slots.
    */
   private void ensureWorker(int inFlight) {
-    int slots = Math.max(inFlight, DEFAULT_SLOTS);
+    int slots = Math.max(inFlight, SLOTS_DEFAULT);
     if (worker != null && workerSlots == slots) {
       return;
     }
     if (worker != null) {
       worker.close();
     }
+    worker = startWorker(kagzi, slots);
+    workerSlots = slots;
+  }
+
+  /** Starts a worker that executes the runs of all scenarios. */
+  static Worker startWorker(Kagzi kagzi, int slots) {
     Worker started =
         kagzi
             .worker()
@@ -105,10 +112,13 @@ final class KagziContender implements Contender {
             .maxConcurrent(slots)
             .drainOnShutdown(false)
             .start();
-    worker = started;
-    workerSlots = slots;
+    awaitRegistered(started);
+    return started;
+  }
+
+  static void awaitRegistered(Worker worker) {
     try {
-      if (!started.awaitRegistered(REGISTER_MAX)) {
+      if (!worker.awaitRegistered(REGISTER_MAX)) {
         throw new BenchException("the worker is not registered after " + REGISTER_MAX);
       }
     } catch (InterruptedException e) {
@@ -135,8 +145,8 @@ final class KagziContender implements Contender {
   }
 
   @Override
-  public long serverPid() {
-    return server.pid();
+  public List<Long> serverPids() {
+    return server.pid() == 0 ? List.of() : List.of(server.pid());
   }
 
   @Override

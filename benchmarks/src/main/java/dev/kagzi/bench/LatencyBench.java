@@ -91,6 +91,20 @@ final class LatencyBench {
     return all;
   }
 
+  /** Measures only the start of a run and the poll that claims it, after a warm-up. */
+  List<Latency> measureStartAndPoll() {
+    ManagedChannel channel = contender.server().openChannel();
+    try {
+      SimpleWorker worker = new SimpleWorker(channel);
+      worker.measureRuns(calls);
+      List<Latency> measured = worker.measureRuns(calls);
+      worker.leave();
+      return measured.subList(0, 2);
+    } finally {
+      channel.shutdownNow();
+    }
+  }
+
   private static long[] times(int calls, Runnable call) {
     long[] nanos = new long[calls];
     for (int i = 0; i < calls; i++) {

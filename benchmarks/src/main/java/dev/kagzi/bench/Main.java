@@ -3,6 +3,7 @@ package dev.kagzi.bench;
 import dev.kagzi.postgres.EmbeddedPostgresException;
 import dev.kagzi.server.ServerStartException;
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.LinkedHashSet;
@@ -31,7 +32,9 @@ import picocli.CommandLine.Spec;
           + " possible); OUTBOX (starts through an outbox, and with a commit in the server's"
           + " database); TXSTEP (transactional steps); LATENCIES (start, poll, cached step, heartbeat, health check"
           + " and parallel overhead beside their targets); PAGES (pages of the dashboard with a"
-          + " million runs, and what ten open browsers cost)."
+          + " million runs, and what ten open browsers cost); GROWTH (what becomes slower with ten"
+          + " million runs, more workers and queues, after a long load and under an old"
+          + " transaction; takes hours, with --runs 1000000 about half an hour)."
     },
     mixinStandardHelpOptions = true,
     version = "kagzi bench (Java ${java.version})",
@@ -46,7 +49,9 @@ public final class Main implements Callable<Integer> {
   enum Peer {
     DBOS,
     /** Kagzi itself without metrics and traces. */
-    TELEMETRY
+    TELEMETRY,
+    /** Kagzi itself with one, two and three servers. */
+    SERVERS
   }
 
   @Spec private CommandSpec spec = CommandSpec.create();
@@ -56,15 +61,15 @@ public final class Main implements Callable<Integer> {
       split = ",",
       paramLabel = "NAME",
       description =
-          "W0, W5, W50, SLEEP, SCHEDULES, SIGNAL, OUTBOX, TXSTEP, LATENCIES or PAGES; several with commas or"
-              + " repeated. Without it: all but the last six, and to compare those without a sleep.")
+          "W0, W5, W50, SLEEP, SCHEDULES, SIGNAL, OUTBOX, TXSTEP, LATENCIES, PAGES or GROWTH; several with commas or"
+              + " repeated. Without it: all but the last seven, and to compare those without a sleep.")
   private List<Scenario> scenarios = List.of();
 
   @Option(
       names = "--runs",
       paramLabel = "N",
       description =
-          "Runs to measure, of SCHEDULES schedules, of SIGNAL signals, of OUTBOX starts, of TXSTEP steps, of LATENCIES calls of each kind, of PAGES ended"
+          "Runs to measure, of SCHEDULES schedules, of SIGNAL signals, of OUTBOX starts, of TXSTEP steps, of LATENCIES calls of each kind, of PAGES and GROWTH ended"
               + " runs in the database. Without it: as many as take a few seconds.")
   private @Nullable Integer runs;
 
@@ -85,6 +90,14 @@ public final class Main implements Callable<Integer> {
   private boolean embedded;
 
   @Option(
+      names = "--servers",
+      paramLabel = "N",
+      description =
+          "With W0, W5 and W50: as many servers on one database, each with its share of the clients"
+              + " and workers. Prints the counts of each server as well.")
+  private @Nullable Integer servers;
+
+  @Option(
       names = "--db-url",
       paramLabel = "URL",
       description =
@@ -98,7 +111,9 @@ public final class Main implements Callable<Integer> {
       description =
           "dbos: measures DBOS Transact Java in turn, medians of three. With --latency, W0 and W5"
               + " have a target for the ratio of p50: at most 1.5 and 0.8, with --embedded 1.0."
-              + " telemetry: measures Kagzi with metrics and traces on and off in turn.")
+              + " telemetry: measures Kagzi with metrics and traces on and off in turn. servers:"
+              + " measures one, two and three servers in turn, at the same load; the costs of a run"
+              + " have a target of 1.3 times those of one server.")
   private @Nullable Peer peer;
 
   @Option(
@@ -107,6 +122,12 @@ public final class Main implements Callable<Integer> {
       description =
           "With --compare telemetry: the share of the runs that are traced, from 0 to 1. Default: 1.")
   private @Nullable Double sampled;
+
+  @Option(
+      names = "--chart",
+      paramLabel = "FILE",
+      description = "With GROWTH: also draws the ratios, as SVG.")
+  private @Nullable Path chart;
 
   @Option(names = "--json", description = "One JSON object per scenario, each on one line.")
   private boolean json;
@@ -141,6 +162,7 @@ public final class Main implements Callable<Integer> {
   public Integer call() {
     checkPositive("--runs", runs);
     checkPositive("--in-flight", inFlight);
+    checkPositive("--servers", servers);
     if (latency && inFlight != null && inFlight != 1) {
       throw refused("--in-flight: " + inFlight + " (expected: none with --latency)");
     }
@@ -164,6 +186,15 @@ public final class Main implements Callable<Integer> {
         }
       }
     }
+    if (servers != null || peer == Peer.SERVERS) {
+      return measureServers();
+    }
+    if (chart != null && !scenarios.contains(Scenario.GROWTH)) {
+      throw refused("--chart: " + chart + " (expected: only with --scenario GROWTH)");
+    }
+    if (scenarios.contains(Scenario.GROWTH)) {
+      return measureGrowth();
+    }
     PrintWriter out = spec.commandLine().getOut();
     Progress progress = new Progress(spec.commandLine().getErr());
     Report report = new Report(out, json);
@@ -176,6 +207,52 @@ public final class Main implements Callable<Integer> {
         measure(kagzi, report, progress);
       } else {
         compare(kagzi, report, progress);
+      }
+    }
+    return CommandLine.ExitCode.OK;
+  }
+
+  private int measureServers() {
+    if (servers != null && peer != null) {
+      throw refused("--servers: " + servers + " (expected: none with --compare)");
+    }
+    if (latency || embedded) {
+      throw refused("--latency: with several servers (expected: --in-flight)");
+    }
+    for (Scenario scenario : scenarios) {
+      if (!Scenario.WITH_SERVERS.contains(scenario)) {
+        throw refused("--scenario: " + scenario + " (expected: W0, W5 or W50 with servers)");
+      }
+    }
+    Set<Scenario> measured =
+        scenarios.isEmpty() ? Scenario.WITH_SERVERS : new LinkedHashSet<>(scenarios);
+    ServersReport report = new ServersReport(spec.commandLine().getOut(), json);
+    Progress progress = new Progress(spec.commandLine().getErr());
+    try (DatabaseServer server =
+        dbUrl == null ? DatabaseServer.embedded() : DatabaseServer.at(dbUrl)) {
+      ServersBench bench = new ServersBench(server, progress, measured, candidates(), runs);
+      if (servers == null) {
+        bench.compare(report);
+      } else {
+        bench.measure(servers, report);
+      }
+    }
+    return CommandLine.ExitCode.OK;
+  }
+
+  private int measureGrowth() {
+    if (scenarios.size() > 1) {
+      throw refused("--scenario: " + scenarios + " (expected: GROWTH alone)");
+    }
+    GrowthSizes sizes = new GrowthSizes(runs == null ? GrowthSizes.ENDED_DEFAULT : runs);
+    GrowthReport report = new GrowthReport(spec.commandLine().getOut(), json, sizes);
+    Progress progress = new Progress(spec.commandLine().getErr());
+    try (DatabaseServer server =
+        dbUrl == null ? DatabaseServer.embedded() : DatabaseServer.at(dbUrl)) {
+      List<GrowthLine> lines = new GrowthBench(server, progress, sizes, report::print).measure();
+      report.print(lines);
+      if (chart != null) {
+        report.draw(lines, chart);
       }
     }
     return CommandLine.ExitCode.OK;

@@ -2,6 +2,7 @@ package dev.kagzi.bench;
 
 import dev.kagzi.bench.Contender.Counters;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -100,6 +101,14 @@ final class Procedure {
     return best;
   }
 
+  int inFlight() {
+    return inFlight;
+  }
+
+  int runs() {
+    return runs;
+  }
+
   Figures measure() {
     print("measuring %,d runs, %d in flight".formatted(runs, inFlight));
     contender.database().server().checkpoint(progress);
@@ -141,7 +150,11 @@ final class Procedure {
     values.put(Figures.CLIENT_CPU, orNull(cores.client()));
     values.put(Figures.SERVER_CPU, orNull(cores.server()));
     values.put(Figures.POSTGRES_CPU, orNull(cores.postgres()));
-    return new Figures(contender.name(), scenario, outcome.runs(), inFlight, values);
+    List<Map<String, @Nullable Double>> servers = new ArrayList<>();
+    for (int i = 0; i < after.servers().size(); i++) {
+      servers.add(after.servers().get(i).perRun(before.servers().get(i), count));
+    }
+    return new Figures(contender.name(), scenario, outcome.runs(), inFlight, values, servers);
   }
 
   private static @Nullable Double orNull(OptionalDouble value) {

@@ -15,7 +15,7 @@ final class Report {
   private static final JsonMapper JSON = new JsonMapper();
   private static final List<String> COMPARED =
       List.of(Figures.RUNS_PER_S, Figures.STEPS_PER_S, Figures.P50_MS);
-  private static final String HEAD_FORMAT = "%-8s %-8s %9s %9s";
+  private static final String HEAD_FORMAT = "%-8s %-9s %9s %9s";
   private static final String[][] COLUMNS = {
     {Figures.RUNS_PER_S, "runs/s", "%,10.0f"},
     {Figures.STEPS_PER_S, "steps/s", "%,10.0f"},

@@ -25,14 +25,19 @@ enum Scenario {
   /** Single calls instead of runs, one at a time, compared with their targets. */
   LATENCIES(0),
   /** Pages of the dashboard instead of runs, on a database with a million of them. */
-  PAGES(0);
+  PAGES(0),
+  /** Everything above in small, on empty tables and on tables with millions of runs. */
+  GROWTH(0);
 
   /** How long a run of {@link #SLEEP} sleeps. */
   static final long SLEEP_MS = 2_000;
 
   /** Scenarios that do not measure whole runs. */
   static final Set<Scenario> WITHOUT_RUNS =
-      EnumSet.of(SCHEDULES, SIGNAL, OUTBOX, TXSTEP, LATENCIES, PAGES);
+      EnumSet.of(SCHEDULES, SIGNAL, OUTBOX, TXSTEP, LATENCIES, PAGES, GROWTH);
+
+  /** Scenarios that can be measured with several servers. */
+  static final Set<Scenario> WITH_SERVERS = EnumSet.of(W0, W5, W50);
 
   private static final double EMBEDDED_RATIO_MAX = 1.0;
   private static final double W0_RATIO_MAX = 1.5;

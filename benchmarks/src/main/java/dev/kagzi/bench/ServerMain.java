@@ -1,6 +1,5 @@
 package dev.kagzi.bench;
 
-import dev.kagzi.engine.EngineMetrics;
 import dev.kagzi.server.KagziServer;
 import dev.kagzi.server.ServerConfig;
 import dev.kagzi.server.config.Settings;
@@ -38,23 +37,8 @@ public final class ServerMain {
     try (KagziServer server = KagziServer.start(config)) {
       out.println(server.grpcPort() + " " + server.httpPort());
       while (in.readLine() != null) {
-        out.println(counters(server.engine().metrics()));
+        out.println(ServerCounts.of(server.engine().metrics()).encode());
       }
     }
-  }
-
-  /** The number of statements comes first; the rest is for people. */
-  private static String counters(EngineMetrics meter) {
-    return ("%d commits=%d batches=%d writes=%d handed_over=%d claimed=%d claim_rounds=%d"
-            + " fallback=%d")
-        .formatted(
-            meter.statements().statements(),
-            meter.statements().commits(),
-            meter.journalBatches(),
-            meter.journalWrites(),
-            meter.dispatch().handedOver(),
-            meter.dispatch().claimed(),
-            meter.dispatch().claimRounds(),
-            meter.dispatch().fallbackClaimed());
   }
 }

@@ -67,7 +67,12 @@ final class ServerProcess implements MeasuredServer {
 
   @Override
   public long statements() {
-    return Long.parseLong(process.ask("counters").split(" ", 2)[0]);
+    return counts().statements();
+  }
+
+  /** What the server has counted since its start. */
+  ServerCounts counts() {
+    return ServerCounts.decode(process.ask("counters"));
   }
 
   @Override

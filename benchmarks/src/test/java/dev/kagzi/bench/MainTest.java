@@ -91,6 +91,34 @@ class MainTest {
     }
   }
 
+  @Test
+  void each_of_several_servers_has_a_share_of_the_runs() throws Exception {
+    try (EmbeddedPostgres postgres = EmbeddedPostgres.builder().ephemeral().start()) {
+
+      int exitCode =
+          bench.execute(
+              "--servers=2",
+              "--scenario=w5",
+              "--runs=100",
+              "--in-flight=16",
+              "--json",
+              "--db-url",
+              url(postgres));
+
+      assertThat(exitCode).as(err.toString()).isZero();
+      JsonNode figures = JsonMapper.shared().readTree(out.toString());
+      assertThat(figures.get("system").asString()).isEqualTo("2 servers");
+      assertThat(figures.get("servers")).hasSize(2);
+      for (JsonNode server : figures.get("servers")) {
+        assertThat(server.get("writes_per_run").asDouble()).isPositive();
+        assertThat(server.get("writes_per_batch").asDouble()).isGreaterThanOrEqualTo(1);
+        assertThat(server.get("statements_per_run").asDouble()).isPositive();
+      }
+      assertThat(figures.get("hand_over_p50_ms").asDouble()).isPositive();
+      assertThat(databases(postgres)).isZero();
+    }
+  }
+
   static String url(EmbeddedPostgres postgres) {
     return "postgres://%s:%s@127.0.0.1:%d/postgres"
         .formatted(postgres.user(), postgres.password(), postgres.port());
@@ -116,6 +144,13 @@ class MainTest {
         + " --compare: telemetry (expected: dbos with --embedded)",
     "--compare=dbos --scenario=schedules,"
         + " --scenario: SCHEDULES (expected: one that can be compared)",
+    "--scenario=growth --latency, --scenario: GROWTH (expected: one of runs with --latency)",
+    "--scenario=growth --scenario=w0, '--scenario: [GROWTH, W0] (expected: GROWTH alone)'",
+    "--scenario=w0 --chart=x.svg, --chart: x.svg (expected: only with --scenario GROWTH)",
+    "--servers=0, --servers: 0 (expected: >= 1)",
+    "--servers=2 --compare=servers, --servers: 2 (expected: none with --compare)",
+    "--servers=2 --latency, --latency: with several servers (expected: --in-flight)",
+    "--servers=2 --scenario=sleep, '--scenario: SLEEP (expected: W0, W5 or W50 with servers)'",
     "--latency --embedded --scenario=latencies,"
         + " --scenario: LATENCIES (expected: one of runs with --latency)",
   })

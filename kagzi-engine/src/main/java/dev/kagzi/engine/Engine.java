@@ -108,10 +108,12 @@ public final class Engine implements AutoCloseable {
     this.meters = meters;
     this.endedLogins = new EndedLogins(database);
     this.defaultRetryPolicy = config.rules().defaultPolicy();
-    this.completions = new RunCompletions(database, config.memory().readBytesMax(), threads);
+    this.notifier = Notifier.create(config.notifier(), database, serverId, this::receive, threads);
+    this.completions =
+        new RunCompletions(
+            database, config.memory().readBytesMax(), new EndMessages(notifier, meters), threads);
     this.published = new PublishedWatches(database, threads);
     this.namespaces = createNamespaces(config);
-    this.notifier = Notifier.create(config.notifier(), database, serverId, this::receive, threads);
     this.versions =
         new DefaultVersions(
             database, config.limits(), () -> notifier.publish(new ServerMessage.Versions()));
@@ -439,8 +441,10 @@ public final class Engine implements AutoCloseable {
   private void receive(ServerMessage message) {
     meters.serverMessageReceived();
     switch (message) {
-      case ServerMessage.Work work -> dispatcher.runsDue(work.queue(), work.type(), work.delayMs());
+      case ServerMessage.Work work ->
+          dispatcher.runsDue(work.queue(), work.type(), work.delayMs(), work.runs());
       case ServerMessage.Ended ended -> completions.endedElsewhere(ended.runId());
+      case ServerMessage.Awaited awaited -> completions.awaitedElsewhere(awaited.runId());
       case ServerMessage.ToWorker toWorker -> workers.sendAttached(toWorker);
       case ServerMessage.Namespace ignored -> namespaces.refresh();
       case ServerMessage.Versions ignored -> versions.refresh();

@@ -76,14 +76,15 @@ final class EngineEvents implements RunEvents {
 
   @Override
   public void runDue(QueueName queue, TypeVersion type, long delayMs) {
-    dispatcher.get().runDue(queue, type, delayMs);
-    notifier.publish(new ServerMessage.Work(queue, type, delayMs));
+    if (!dispatcher.get().runDue(queue, type, delayMs)) {
+      notifier.publish(new ServerMessage.Work(queue, type, delayMs, 1));
+    }
   }
 
   @Override
   public void runsDue(QueueName queue, TypeVersion type, long delayMs) {
-    dispatcher.get().runsDue(queue, type, delayMs);
-    notifier.publish(new ServerMessage.Work(queue, type, delayMs));
+    dispatcher.get().runsDue(queue, type, delayMs, ServerMessage.Work.UNKNOWN);
+    notifier.publish(new ServerMessage.Work(queue, type, delayMs, ServerMessage.Work.UNKNOWN));
   }
 
   @Override
@@ -96,7 +97,6 @@ final class EngineEvents implements RunEvents {
     metrics.ended(namespace, workflowType, end.status());
     completions.ended(end);
     published.changed(end.runId());
-    notifier.publish(new ServerMessage.Ended(end.runId()));
   }
 
   @Override

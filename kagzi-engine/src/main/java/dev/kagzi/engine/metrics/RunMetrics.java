@@ -17,6 +17,7 @@ public final class RunMetrics {
   private final BoundedMeters<TypeMeters> types;
   private final Map<String, Counter> lostClaims = new ConcurrentHashMap<>();
   private final Counter messages;
+  private final Counter endsRead;
   private final Timer scheduleLateness;
 
   RunMetrics(MeterRegistry registry, BoundedLabels types) {
@@ -25,6 +26,10 @@ public final class RunMetrics {
     this.messages =
         Counter.builder("kagzi.run.messages")
             .description("Messages from one run to another, such as the end of a child")
+            .register(registry);
+    this.endsRead =
+        Counter.builder("kagzi.run.ends.read")
+            .description("Awaited runs that this server read from the database")
             .register(registry);
     this.scheduleLateness =
         Buckets.of(Timer.builder("kagzi.schedule.lateness"))
@@ -122,6 +127,10 @@ public final class RunMetrics {
 
   public void messagePosted() {
     messages.increment();
+  }
+
+  public void endsRead(int runs) {
+    endsRead.increment(runs);
   }
 
   public void slotFired(long lateMs) {

@@ -20,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -57,6 +58,7 @@ public final class RunCompletions implements AutoCloseable {
 
   private final Database database;
   private final long readBytesMax;
+  private final Events events;
   private final RecentCompletions recent = new RecentCompletions();
   private final Map<RunId, List<Waiter>> waiters = new ConcurrentHashMap<>();
   private final ReentrantLock lock = new ReentrantLock();
@@ -65,11 +67,30 @@ public final class RunCompletions implements AutoCloseable {
   private final Thread reader;
   private volatile boolean closed;
 
-  public RunCompletions(Database database, long readBytesMax, EssentialThreads threads) {
+  /**
+   * Creates it without waiting callers.
+   *
+   * @param readBytesMax how many bytes of outputs one statement may read
+   */
+  public RunCompletions(
+      Database database, long readBytesMax, Events events, EssentialThreads threads) {
     this.database = database;
     this.readBytesMax = readBytesMax;
+    this.events = events;
     this.reader = threads.loop("kagzi-completions", this::readLoop);
     reader.start();
+  }
+
+  /** What happens here and concerns other servers or the metrics. */
+  public interface Events {
+    /** Awaited runs were read from the database. */
+    void read(int runs);
+
+    /** A caller of this server awaits an open run that may end on another. */
+    void awaited(RunId run);
+
+    /** A run has ended that callers of another server may await. */
+    void ended(RunId run);
   }
 
   /** A subscription to the completion of a run; close it to unsubscribe. */
@@ -86,6 +107,10 @@ public final class RunCompletions implements AutoCloseable {
     private volatile RunId run;
 
     private volatile boolean closed;
+
+    /** The run for which other servers know that this waiter exists. Used by the reader only. */
+    private @Nullable RunId published;
+
     private volatile long lastReadNanos = System.nanoTime();
 
     Waiter(String namespace, RunId run, Consumer<Optional<RunEnd>> onEnd) {
@@ -166,12 +191,27 @@ public final class RunCompletions implements AutoCloseable {
     recent.started(namespace, run);
   }
 
+  /**
+   * A run has ended on this server. Other servers are notified only if one of them may have callers
+   * that await it: if the run did not start here, or another server asked for its end. The ends of
+   * runs that can be resumed are not cached here, so they are always published.
+   */
   public void ended(RunEnd end) {
-    String namespace = recent.ended(end);
-    if (namespace != null) {
-      notifyWaiters(end, namespace);
+    RecentCompletions.Known known = recent.ended(end);
+    if (known != null) {
+      notifyWaiters(end, known.namespace());
     } else if (waiters.containsKey(end.runId())) {
       read(end.runId());
+    }
+    if (known == null || known.isAwaitedElsewhere() || !known.isCached()) {
+      events.ended(end.runId());
+    }
+  }
+
+  /** Callers of another server await the run: publishes its end, now or later. */
+  public void awaitedElsewhere(RunId run) {
+    if (recent.awaitElsewhere(run)) {
+      events.ended(run);
     }
   }
 
@@ -299,6 +339,7 @@ public final class RunCompletions implements AutoCloseable {
                     .bindUuids(batch, RunId::value)
                     .list(RunCompletions::map))
         .forEach(row -> found.put(row.end.runId(), row));
+    events.read(batch.size());
     for (RunId run : batch) {
       Found row = found.get(run);
       if (row == null) {
@@ -309,6 +350,17 @@ public final class RunCompletions implements AutoCloseable {
         notifyWaiters(row.end, row.namespace);
       } else {
         answerOtherNamespaces(run, row.namespace);
+        publishAwaited(run);
+      }
+    }
+  }
+
+  /** Lets the server where the open run started publish its end, once for each waiter. */
+  private void publishAwaited(RunId run) {
+    for (Waiter waiter : waiters.getOrDefault(run, List.of())) {
+      if (!run.equals(waiter.published)) {
+        waiter.published = run;
+        events.awaited(run);
       }
     }
   }

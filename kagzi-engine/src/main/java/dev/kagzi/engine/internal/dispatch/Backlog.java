@@ -28,9 +28,14 @@ final class Backlog {
     return announcements;
   }
 
-  void announceOne() {
-    announcements++;
-    runsMax++;
+  /** Announces at most this many due runs; 0: an unknown number. */
+  void announce(int runs) {
+    if (runs == 0) {
+      announceUnknown();
+      return;
+    }
+    announcements += runs;
+    runsMax = (int) Math.min(Integer.MAX_VALUE, (long) runsMax + runs);
   }
 
   void announceUnknown() {

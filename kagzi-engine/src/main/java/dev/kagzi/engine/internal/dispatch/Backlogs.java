@@ -3,8 +3,8 @@ package dev.kagzi.engine.internal.dispatch;
 import dev.kagzi.engine.dispatch.PollRequest;
 import dev.kagzi.engine.value.TypeVersion;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
-import java.util.function.Consumer;
 
 /** The backlogs of the types that polls of one queue have named. Guarded by its queue's lock. */
 final class Backlogs {
@@ -19,22 +19,36 @@ final class Backlogs {
   }
 
   /**
-   * Announces due runs to two backlogs: of polls for exactly this version, and of polls for any
-   * version. Returns false if there is neither, because no poll has named the type.
+   * Announces at most this many due runs (0: an unknown number) to two backlogs: of polls for
+   * exactly this version, and of polls for any version. Returns false if there is neither, because
+   * no poll has named the type.
    */
-  boolean announce(TypeVersion type, Consumer<Backlog> announcement) {
-    boolean exact = announceIfPolled(type, announcement);
+  boolean announce(TypeVersion type, int runsMax) {
+    boolean exact = announceIfPolled(type, runsMax);
     TypeVersion anyVersion = new TypeVersion(type.type(), PollRequest.ANY_VERSION);
-    return announceIfPolled(anyVersion, announcement) || exact;
+    return announceIfPolled(anyVersion, runsMax) || exact;
   }
 
-  private boolean announceIfPolled(TypeVersion type, Consumer<Backlog> announcement) {
+  private boolean announceIfPolled(TypeVersion type, int runsMax) {
     Backlog backlog = byType.get(type);
     if (backlog == null) {
       return false;
     }
-    announcement.accept(backlog);
+    backlog.announce(runsMax);
     return true;
+  }
+
+  /** How many runs of these types may be due; the largest number if that is unknown. */
+  long runsMax(List<PollRequest.Wanted> types) {
+    long sum = 0;
+    for (PollRequest.Wanted type : types) {
+      Backlog backlog = of(type);
+      if (!backlog.isBounded()) {
+        return Long.MAX_VALUE;
+      }
+      sum += backlog.runsMax();
+    }
+    return sum;
   }
 
   void announceUnknown() {

@@ -202,12 +202,25 @@ public final class Dispatcher implements AutoCloseable {
     }
   }
 
-  public void runDue(QueueName name, TypeVersion type, long delayMs) {
-    update(name, queue -> queue.runDue(type, delayMs));
+  /**
+   * A run of this server is due after the delay. Returns whether workers that wait here have a slot
+   * for it; otherwise, other servers must know about it.
+   */
+  public boolean runDue(QueueName name, TypeVersion type, long delayMs) {
+    TaskQueue queue = queues.get(name);
+    if (queue == null) {
+      return false;
+    }
+    // Before the claim round that the announcement may request: it reserves the slots.
+    QueueEffects announced = queue.runsDue(type, delayMs, 1);
+    boolean covered = delayMs <= 0 && queue.coversBacklog(type);
+    effects.execute(queue, announced);
+    return covered;
   }
 
-  public void runsDue(QueueName name, TypeVersion type, long delayMs) {
-    update(name, queue -> queue.runsDue(type, delayMs));
+  /** At most this many runs are due after the delay; 0: an unknown number. */
+  public void runsDue(QueueName name, TypeVersion type, long delayMs, int runsMax) {
+    update(name, queue -> queue.runsDue(type, delayMs, runsMax));
   }
 
   /** Checks all queues for due runs, because events may have been missed. */

@@ -12,7 +12,6 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -200,23 +199,35 @@ final class TaskQueue {
     }
   }
 
-  QueueEffects runDue(TypeVersion type, long delayMs) {
-    return announce(type, delayMs, Backlog::announceOne);
-  }
-
-  QueueEffects runsDue(TypeVersion type, long delayMs) {
-    return announce(type, delayMs, Backlog::announceUnknown);
-  }
-
-  private synchronized QueueEffects announce(
-      TypeVersion type, long delayMs, Consumer<Backlog> announcement) {
+  /** At most this many runs of the type are due after the delay; 0: an unknown number. */
+  synchronized QueueEffects runsDue(TypeVersion type, long delayMs, int runsMax) {
     QueueEffects effects = new QueueEffects();
     if (delayMs > 0) {
       effects.wakeUpIn(delayMs + 1);
-    } else if (backlogs.announce(type, announcement) && hasWaitingSlot()) {
+    } else if (backlogs.announce(type, runsMax) && hasWaitingSlot()) {
       requestClaim(effects);
     }
     return effects;
+  }
+
+  /**
+   * Whether workers of the type have a free slot for every due run that they may claim, with the
+   * slots that are kept until their next poll. Then no other server needs to claim these runs.
+   */
+  synchronized boolean coversBacklog(TypeVersion type) {
+    long now = System.nanoTime();
+    long free = 0;
+    long runs = 0;
+    for (PollingWorker worker : workers.values()) {
+      if (worker.freeSlots(now) > 0
+          && worker.limits.isNone()
+          && !worker.hasTypeLimits()
+          && worker.acceptedAs(type) != null) {
+        free += worker.freeSlots(now);
+        runs = Math.max(runs, backlogs.runsMax(worker.types()));
+      }
+    }
+    return free > 0 && free >= runs && taskBytes.free() > 0;
   }
 
   synchronized QueueEffects checkEverything() {

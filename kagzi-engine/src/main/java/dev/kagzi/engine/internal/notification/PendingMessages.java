@@ -1,29 +1,31 @@
 package dev.kagzi.engine.internal.notification;
 
-import java.util.LinkedHashSet;
-import java.util.Set;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Messages that wait for a thread, in order and without duplicates. If they are too many, {@link
- * ServerMessage.Everything} replaces them. Thread-safe.
+ * Messages that wait for a thread, in order; messages with equal keys wait as one. If they are too
+ * many, {@link ServerMessage.Everything} replaces them. Thread-safe.
  */
 final class PendingMessages {
   private static final int WAITING_MAX = 5_000;
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition filled = lock.newCondition();
-  private Set<ServerMessage> waiting = new LinkedHashSet<>();
+  private Map<ServerMessage, ServerMessage> waiting = new LinkedHashMap<>();
 
   void add(ServerMessage message) {
     lock.lock();
     try {
       if (waiting.size() >= WAITING_MAX) {
         waiting.clear();
-        waiting.add(new ServerMessage.Everything());
+        waiting.put(new ServerMessage.Everything(), new ServerMessage.Everything());
       } else {
-        waiting.add(message);
+        waiting.merge(message.key(), message, ServerMessage::plus);
       }
       filled.signal();
     } finally {
@@ -32,14 +34,14 @@ final class PendingMessages {
   }
 
   /** Waits until there is a message, then removes and returns all. */
-  Set<ServerMessage> take() throws InterruptedException {
+  List<ServerMessage> take() throws InterruptedException {
     lock.lockInterruptibly();
     try {
       while (waiting.isEmpty()) {
         filled.await();
       }
-      Set<ServerMessage> batch = waiting;
-      waiting = new LinkedHashSet<>();
+      List<ServerMessage> batch = new ArrayList<>(waiting.values());
+      waiting = new LinkedHashMap<>();
       return batch;
     } finally {
       lock.unlock();

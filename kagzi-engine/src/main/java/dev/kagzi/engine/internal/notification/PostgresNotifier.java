@@ -7,7 +7,6 @@ import dev.kagzi.engine.thread.EssentialThreads;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -79,9 +78,11 @@ public final class PostgresNotifier implements Notifier {
     Session session = null;
     while (!closed) {
       try {
-        Set<ServerMessage> batch = pending.take();
+        List<ServerMessage> batch = pending.take();
         if (session == null || !session.isUsable()) {
           session = database.open("notifier");
+          // A message that a crash loses has a fallback, so its commit need not wait for the disk.
+          session.query("SET synchronous_commit = off").execute();
         }
         for (String payload : pack(batch)) {
           session.query("SELECT pg_notify(?, ?)").bind(CHANNEL).bind(payload).execute();
@@ -97,7 +98,7 @@ public final class PostgresNotifier implements Notifier {
     closeQuietly(session);
   }
 
-  private List<String> pack(Set<ServerMessage> batch) {
+  private List<String> pack(List<ServerMessage> batch) {
     List<String> payloads = new ArrayList<>();
     StringBuilder payload = new StringBuilder(serverId.toString());
     for (ServerMessage message : batch) {

@@ -15,11 +15,20 @@ import java.util.function.Consumer;
 import org.slf4j.LoggerFactory;
 
 public sealed interface ServerMessage {
-  /** One or more runs of the type can be claimed after {@code delayMs}. */
-  record Work(QueueName queue, TypeVersion type, long delayMs) implements ServerMessage {}
+  /**
+   * Runs of the type can be claimed after {@code delayMs}.
+   *
+   * @param runs how many at most, or {@link #UNKNOWN}
+   */
+  record Work(QueueName queue, TypeVersion type, long delayMs, int runs) implements ServerMessage {
+    public static final int UNKNOWN = 0;
+  }
 
   /** A run has ended: servers with callers that await it read its result. */
   record Ended(RunId runId) implements ServerMessage {}
+
+  /** A caller of the sender awaits the run: the server where it started publishes its end. */
+  record Awaited(RunId runId) implements ServerMessage {}
 
   /** A message to a worker. The server that has the worker's Attach stream forwards it. */
   sealed interface ToWorker extends ServerMessage {
@@ -45,6 +54,23 @@ public sealed interface ServerMessage {
   /** A server started, or messages may have been lost: refresh everything. */
   record Everything() implements ServerMessage {}
 
+  /** Messages with equal keys can wait as one. */
+  default ServerMessage key() {
+    return this instanceof Work work
+        ? new Work(work.queue, work.type, work.delayMs, Work.UNKNOWN)
+        : this;
+  }
+
+  /** Returns one message with the meaning of both, which have equal keys. */
+  default ServerMessage plus(ServerMessage other) {
+    if (this instanceof Work work && other instanceof Work more) {
+      boolean isKnown = work.runs != Work.UNKNOWN && more.runs != Work.UNKNOWN;
+      int sum = isKnown ? work.runs + more.runs : Work.UNKNOWN;
+      return new Work(work.queue, work.type, work.delayMs, sum);
+    }
+    return this;
+  }
+
   /** Calls the receiver; a bug there must not end the thread of the notifier. */
   default void deliverTo(Consumer<ServerMessage> receiver) {
     try {
@@ -61,7 +87,7 @@ public sealed interface ServerMessage {
   /** Encodes the message as one line; escapes line breaks in names. */
   default String encode() {
     return switch (this) {
-      case Work(QueueName queue, TypeVersion type, long delayMs) ->
+      case Work(QueueName queue, TypeVersion type, long delayMs, int runs) ->
           "w "
               + delayMs
               + ' '
@@ -71,8 +97,11 @@ public sealed interface ServerMessage {
               + ' '
               + escape(type.type())
               + ' '
-              + escape(type.version());
+              + escape(type.version())
+              + ' '
+              + runs;
       case Ended(RunId runId) -> "e " + runId;
+      case Awaited(RunId runId) -> "a " + runId;
       case Stop(WorkerId worker, Claim claim, RunStatus status) ->
           "s " + worker + ' ' + claim.runId() + ' ' + claim.epoch() + ' ' + status;
       case StepEnded(WorkerId worker, Claim claim) ->
@@ -96,8 +125,10 @@ public sealed interface ServerMessage {
                 new Work(
                     new QueueName(unescape(parts[2]), unescape(parts[3])),
                     new TypeVersion(unescape(parts[4]), unescape(parts[5])),
-                    Long.parseLong(parts[1])));
+                    Long.parseLong(parts[1]),
+                    parts.length > 6 ? Integer.parseInt(parts[6]) : Work.UNKNOWN));
         case "e" -> RunId.parse(parts[1]).map(Ended::new);
+        case "a" -> RunId.parse(parts[1]).map(Awaited::new);
         case "s" -> Optional.of(new Stop(worker(parts), claim(parts), RunStatus.valueOf(parts[4])));
         case "k" -> Optional.of(new StepEnded(worker(parts), claim(parts)));
         case "c" -> Optional.of(new CancelRequested(worker(parts), claim(parts)));

@@ -21,7 +21,15 @@ public final class RecentCompletions {
   private final Deque<RunId> order = new ArrayDeque<>();
   private long bytes;
 
-  private record Entry(String namespace, @Nullable RunEnd end) {
+  /**
+   * A run that started on this server and has ended.
+   *
+   * @param isAwaitedElsewhere callers of another server await it
+   * @param isCached the completion is kept for later callers
+   */
+  public record Known(String namespace, boolean isAwaitedElsewhere, boolean isCached) {}
+
+  private record Entry(String namespace, @Nullable RunEnd end, boolean isAwaitedElsewhere) {
     int bytes() {
       if (end == null) {
         return 0;
@@ -32,7 +40,7 @@ public final class RecentCompletions {
   }
 
   public synchronized void started(String namespace, RunId run) {
-    if (entries.putIfAbsent(run, new Entry(namespace, null)) == null) {
+    if (entries.putIfAbsent(run, new Entry(namespace, null, false)) == null) {
       order.add(run);
       trim();
     }
@@ -40,9 +48,9 @@ public final class RecentCompletions {
 
   /**
    * Records that a run has ended: caches its completion, or removes the run if it can be resumed.
-   * Returns the run's namespace, or null if the run is not cached.
+   * Returns null if the run is not cached.
    */
-  public synchronized @Nullable String ended(RunEnd end) {
+  public synchronized @Nullable Known ended(RunEnd end) {
     Entry before = entries.get(end.runId());
     if (before == null) {
       return null;
@@ -50,13 +58,26 @@ public final class RecentCompletions {
     if (end.status() == RunStatus.FAILED || end.status() == RunStatus.TIMED_OUT) {
       // Any server may resume the run, so this completion may become outdated and is not cached.
       forget(end.runId());
-      return before.namespace;
+      return new Known(before.namespace, before.isAwaitedElsewhere, false);
     }
-    Entry now = new Entry(before.namespace, end);
+    Entry now = new Entry(before.namespace, end, before.isAwaitedElsewhere);
     entries.put(end.runId(), now);
     bytes += now.bytes() - before.bytes();
     trim();
-    return now.namespace;
+    return new Known(now.namespace, now.isAwaitedElsewhere, true);
+  }
+
+  /**
+   * Records that callers of another server await the run. Returns whether it is known to have
+   * ended, so that nothing will report its end later.
+   */
+  public synchronized boolean awaitElsewhere(RunId run) {
+    Entry entry = entries.get(run);
+    if (entry == null) {
+      return false;
+    }
+    entries.put(run, new Entry(entry.namespace, entry.end, true));
+    return entry.end != null;
   }
 
   public synchronized void forget(RunId run) {

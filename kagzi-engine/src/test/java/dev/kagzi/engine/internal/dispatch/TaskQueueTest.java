@@ -96,7 +96,7 @@ class TaskQueueTest {
   void a_run_that_is_announced_during_a_claim_round_causes_another_round() {
     queue.add(poll(1), WorkerLimits.NONE);
     List<ClaimGroup> groups = queue.beginClaimRound();
-    boolean wantedDuringRound = queue.runDue(TYPE, 0).isClaimWanted();
+    boolean wantedDuringRound = queue.runsDue(TYPE, 0, 1).isClaimWanted();
     groups.forEach(group -> queue.claimed(group, List.of(), false));
 
     QueueEffects ended = queue.endClaimRound();
@@ -110,7 +110,7 @@ class TaskQueueTest {
     queue.add(poll(1), WorkerLimits.NONE);
     drain(queue);
 
-    QueueEffects effects = queue.runDue(TYPE, 700);
+    QueueEffects effects = queue.runsDue(TYPE, 700, 1);
 
     assertThat(effects.isClaimWanted()).isFalse();
     assertThat(effects.wakeUpMs()).isEqualTo(701);
@@ -151,12 +151,43 @@ class TaskQueueTest {
     drain(queue);
 
     PollingWorker first = queue.reserveSlot(TYPE);
-    queue.runDue(TYPE, 0);
+    queue.runsDue(TYPE, 0, 1);
     PollingWorker second = queue.reserveSlot(TYPE);
 
     assertThat(early).as("before the first claim query").isNull();
     assertThat(first).isNotNull();
     assertThat(second).as("the last slot is for the older run").isNull();
+  }
+
+  @Test
+  void runs_of_another_server_leave_the_other_slots_to_starts_if_their_number_is_known() {
+    queue.add(poll(10), WorkerLimits.NONE);
+    drain(queue);
+
+    queue.runsDue(TYPE, 0, 3);
+    PollingWorker besidesThree = queue.reserveSlot(TYPE);
+    queue.runsDue(TYPE, 0, 0);
+    PollingWorker besidesUnknown = queue.reserveSlot(TYPE);
+
+    assertThat(besidesThree).isNotNull();
+    assertThat(besidesUnknown).isNull();
+  }
+
+  @Test
+  void free_slots_cover_the_backlog_until_there_are_more_runs() {
+    queue.add(poll(2), WorkerLimits.NONE);
+    boolean beforeTheFirstQuery = queue.coversBacklog(TYPE);
+    drain(queue);
+
+    queue.runsDue(TYPE, 0, 2);
+    boolean ofTwo = queue.coversBacklog(TYPE);
+    queue.runsDue(TYPE, 0, 1);
+    boolean ofThree = queue.coversBacklog(TYPE);
+
+    assertThat(beforeTheFirstQuery).isFalse();
+    assertThat(ofTwo).isTrue();
+    assertThat(ofThree).isFalse();
+    assertThat(queue.coversBacklog(new TypeVersion("other", ""))).isFalse();
   }
 
   @Test

@@ -78,8 +78,9 @@ class NotifierTest {
     WorkerId worker = WorkerId.next();
     Claim claim = new Claim(RunId.next(), 3);
     return List.of(
-        new ServerMessage.Work(new QueueName("n s", "q"), new TypeVersion("t", ""), 7),
+        new ServerMessage.Work(new QueueName("n s", "q"), new TypeVersion("t", ""), 7, 3),
         new ServerMessage.Ended(RunId.next()),
+        new ServerMessage.Awaited(RunId.next()),
         new ServerMessage.Stop(worker, claim, RunStatus.CANCELLED),
         new ServerMessage.StepEnded(worker, claim),
         new ServerMessage.CancelRequested(worker, claim),

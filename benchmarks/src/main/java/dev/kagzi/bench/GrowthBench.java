@@ -1,0 +1,176 @@
+package dev.kagzi.bench;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * Measures whether Kagzi stays as fast with age: each line on empty tables and on tables with many
+ * runs, in turn, then with more workers and queues, after a long load, and under an old
+ * transaction.
+ */
+final class GrowthBench {
+  private static final Duration WARM_UP = Duration.ofSeconds(15);
+
+  private final DatabaseServer server;
+  private final Progress progress;
+  private final GrowthSizes sizes;
+  private final Consumer<GrowthLine> onLine;
+  private final List<GrowthLine> lines = new ArrayList<>();
+
+  /**
+   * Creates the measurement.
+   *
+   * @param onLine called with each line as soon as it is measured
+   */
+  GrowthBench(
+      DatabaseServer server, Progress progress, GrowthSizes sizes, Consumer<GrowthLine> onLine) {
+    this.server = server;
+    this.progress = progress;
+    this.sizes = sizes;
+    this.onLine = onLine;
+  }
+
+  List<GrowthLine> measure() {
+    try (BenchDatabase empty = server.createDatabase();
+        BenchDatabase filled = server.createDatabase();
+        MeasuredServer emptyServer = startServer(empty);
+        MeasuredServer filledServer = startServer(filled);
+        KagziContender emptyContender = new KagziContender(empty, progress, emptyServer);
+        KagziContender filledContender = new KagziContender(filled, progress, filledServer)) {
+      GrowthTables.fill(filled, sizes, progress);
+      GrowthLoads before = new GrowthLoads(emptyContender, progress, sizes);
+      GrowthLoads after = new GrowthLoads(filledContender, progress, sizes);
+      warmUp(before);
+      warmUp(after);
+      compareTables(before, after);
+      compareLoads(before);
+      afterLoad(before, after);
+      underOldTransaction(before, empty);
+      return List.copyOf(lines);
+    }
+  }
+
+  /** Expired runs are deleted at once, and not every ten minutes. */
+  private static MeasuredServer startServer(BenchDatabase database) {
+    return ServerProcess.start(database, Map.of("KAGZI_RETENTION_INTERVAL", "1s"));
+  }
+
+  private void warmUp(GrowthLoads loads) {
+    print("warming up");
+    Duration share = sizes.repetitions() == 1 ? Duration.ofMillis(500) : WARM_UP;
+    loads.load(Scenario.W0, share);
+    loads.load(Scenario.W5, share);
+  }
+
+  private void compareTables(GrowthLoads empty, GrowthLoads filled) {
+    rate("W0", empty, filled, loads -> loads.runsPerSecond(Scenario.W0));
+    rate("W5", empty, filled, loads -> loads.runsPerSecond(Scenario.W5));
+    print("start and claim");
+    List<Latency> emptyCalls = empty.startAndClaim();
+    List<Latency> filledCalls = filled.startAndClaim();
+    add(GrowthLine.time("start", emptyCalls.getFirst().p50(), filledCalls.getFirst().p50()));
+    add(GrowthLine.time("claim", emptyCalls.getLast().p50(), filledCalls.getLast().p50()));
+    time("list", empty, filled, GrowthLoads::listMs);
+    time("list of failed runs", empty, filled, GrowthLoads::listFailedMs);
+    time("stats", empty, filled, GrowthLoads::statsMs);
+    time("retention", empty, filled, GrowthLoads::purgeMs);
+    rate("P100", empty, filled, GrowthLoads::parallelSteps);
+    rate("C100", empty, filled, GrowthLoads::children);
+    rate("256 KiB payloads", empty, filled, GrowthLoads::largePayloads);
+    time("resume of a long run", empty, filled, GrowthLoads::resumeMs);
+    time("sleeps due at once, p99", empty, filled, GrowthLoads::sleepLatenessMs);
+    rate("burst", empty, filled, GrowthLoads::burst);
+  }
+
+  /** More workers and more queues, on the tables that were empty at first. */
+  private void compareLoads(GrowthLoads loads) {
+    double one = median(loads, "1 worker", each -> each.withWorkers(1));
+    int some = Math.max(2, sizes.workersMax() / 10);
+    for (int workers : List.of(some, sizes.workersMax())) {
+      String name = "W5, " + workers + " workers";
+      add(GrowthLine.rate(name, one, median(loads, name, each -> each.withWorkers(workers))));
+    }
+    double single = median(loads, "1 queue", each -> each.withQueues(1));
+    String name = "W5, %,d queues".formatted(sizes.queues());
+    add(
+        GrowthLine.rate(
+            name, single, median(loads, name, each -> each.withQueues(sizes.queues()))));
+  }
+
+  private void afterLoad(GrowthLoads empty, GrowthLoads filled) {
+    double before = median(empty, "W5", loads -> loads.runsPerSecond(Scenario.W5));
+    print("load for " + sizes.load());
+    filled.load(Scenario.W5, sizes.load());
+    double after = median(filled, "W5 after it", loads -> loads.runsPerSecond(Scenario.W5));
+    add(GrowthLine.rate("W5 after a long load", before, after));
+  }
+
+  private void underOldTransaction(GrowthLoads loads, BenchDatabase database) {
+    double before = median(loads, "W5", each -> each.runsPerSecond(Scenario.W5));
+    try (Connection transaction = GrowthTables.openTransaction(database)) {
+      print("load for " + sizes.openTransaction() + " under a transaction");
+      loads.load(Scenario.W5, sizes.openTransaction());
+      double under = median(loads, "W5 under it", each -> each.runsPerSecond(Scenario.W5));
+      add(GrowthLine.rate("W5 under an old transaction", before, under));
+      transaction.rollback();
+    } catch (SQLException e) {
+      throw new BenchException("cannot end the transaction: " + e.getMessage(), e);
+    }
+  }
+
+  private void rate(
+      String name, GrowthLoads empty, GrowthLoads filled, ToDoubleFunction<GrowthLoads> figure) {
+    double[] medians = inTurn(name, empty, filled, figure);
+    add(GrowthLine.rate(name, medians[0], medians[1]));
+  }
+
+  private void time(
+      String name, GrowthLoads empty, GrowthLoads filled, ToDoubleFunction<GrowthLoads> figure) {
+    double[] medians = inTurn(name, empty, filled, figure);
+    add(GrowthLine.time(name, medians[0], medians[1]));
+  }
+
+  /** The two take turns, so that changes of the machine's load affect both. */
+  private double[] inTurn(
+      String name, GrowthLoads empty, GrowthLoads filled, ToDoubleFunction<GrowthLoads> figure) {
+    print(name);
+    double[] emptyFigures = new double[sizes.repetitions()];
+    double[] filledFigures = new double[sizes.repetitions()];
+    for (int i = 0; i < sizes.repetitions(); i++) {
+      emptyFigures[i] = figure.applyAsDouble(empty);
+      filledFigures[i] = figure.applyAsDouble(filled);
+    }
+    return new double[] {median(emptyFigures), median(filledFigures)};
+  }
+
+  private double median(GrowthLoads loads, String name, ToDoubleFunction<GrowthLoads> figure) {
+    print(name);
+    double[] figures = new double[sizes.repetitions()];
+    for (int i = 0; i < figures.length; i++) {
+      figures[i] = figure.applyAsDouble(loads);
+    }
+    return median(figures);
+  }
+
+  private static double median(double[] figures) {
+    double[] sorted = figures.clone();
+    Arrays.sort(sorted);
+    return sorted[sorted.length / 2];
+  }
+
+  private void add(GrowthLine line) {
+    lines.add(line);
+    onLine.accept(line);
+  }
+
+  private void print(String text) {
+    progress.print(Scenario.GROWTH + ": " + text);
+  }
+}

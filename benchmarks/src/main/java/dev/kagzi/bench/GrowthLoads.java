@@ -1,0 +1,313 @@
+package dev.kagzi.bench;
+
+import dev.kagzi.sdk.Kagzi;
+import dev.kagzi.sdk.RunHandle;
+import dev.kagzi.sdk.RunStatus;
+import dev.kagzi.sdk.Worker;
+import dev.kagzi.sdk.WorkerBuilder;
+import dev.kagzi.sdk.WorkflowContext;
+import dev.kagzi.sdk.WorkflowType;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+
+/** The measurements of {@link GrowthBench} on one database: each method returns one figure. */
+final class GrowthLoads {
+  private static final int WIDTH = 100;
+  private static final int WIDE_IN_FLIGHT = 8;
+  private static final int LARGE_IN_FLIGHT = 8;
+  private static final int PAGE = 50;
+  private static final String LARGE = "x".repeat(256 * 1024 - 2);
+  private static final String STEP_RESULT = "x".repeat(100);
+  private static final String DONE = "ok";
+  // Longer than a worker waits in place, so that the run is released and replayed.
+  private static final Duration NAP = Duration.ofMillis(1_500);
+  private static final double STARTS_PER_S = 1_500;
+  private static final long SLEEP_SECONDS_MIN = 2;
+
+  private static final WorkflowType<String, String> LARGE_RUN =
+      WorkflowType.of("bench-large", String.class, String.class).queue("bench-large");
+  private static final WorkflowType<Integer, String> PARALLEL =
+      WorkflowType.of("bench-wide", Integer.class, String.class).queue("bench-wide");
+  private static final WorkflowType<Integer, String> PARENT =
+      WorkflowType.of("bench-parent", Integer.class, String.class).queue("bench-wide");
+  private static final WorkflowType<Integer, String> CHILD =
+      WorkflowType.of("bench-child", Integer.class, String.class).queue("bench-children");
+  private static final WorkflowType<Integer, String> LONG_RUN =
+      WorkflowType.of("bench-long", Integer.class, String.class).queue("bench-long");
+  private static final WorkflowType<Long, String> SLEEPER =
+      WorkflowType.of("bench-sleeper", Long.class, String.class).queue("bench-sleepers");
+  private static final WorkflowType<Integer, String> BURST =
+      WorkflowType.of("bench-burst", Integer.class, String.class).queue("bench-burst");
+
+  private final KagziContender contender;
+  private final Kagzi kagzi;
+  private final Progress progress;
+  private final GrowthSizes sizes;
+
+  GrowthLoads(KagziContender contender, Progress progress, GrowthSizes sizes) {
+    this.contender = contender;
+    this.kagzi = contender.kagzi();
+    this.progress = progress;
+    this.sizes = sizes;
+  }
+
+  double runsPerSecond(Scenario scenario) {
+    return contender.run(scenario, Load.of(sizes.inFlight(), sizes.measuredRuns())).runsPerSecond();
+  }
+
+  /** Puts the load of a scenario on the server for this long. */
+  void load(Scenario scenario, Duration time) {
+    contender.run(scenario, new Load(sizes.inFlight(), Integer.MAX_VALUE, time));
+  }
+
+  /** The medians of a start without a worker, and of the poll that claims its run. */
+  List<Latency> startAndClaim() {
+    return new LatencyBench(contender, progress, sizes.calls()).measureStartAndPoll();
+  }
+
+  double listMs() {
+    return medianMs(() -> kagzi.list().pageSize(PAGE).page());
+  }
+
+  double listFailedMs() {
+    return medianMs(() -> kagzi.list().status(RunStatus.FAILED).pageSize(PAGE).page());
+  }
+
+  double statsMs() {
+    return medianMs(() -> kagzi.admin().stats());
+  }
+
+  private double medianMs(Runnable call) {
+    long[] nanos = new long[sizes.calls()];
+    for (int i = -nanos.length; i < nanos.length; i++) {
+      long begunNanos = System.nanoTime();
+      call.run();
+      if (i >= 0) {
+        nanos[i] = System.nanoTime() - begunNanos;
+      }
+    }
+    return Latency.of("call", nanos, 1).p50();
+  }
+
+  double purgeMs() {
+    return GrowthTables.purge(contender.database(), sizes.expired()).toMillis();
+  }
+
+  /** Runs per second with inputs, step results and outputs of 256 KiB. */
+  double largePayloads() {
+    return with(
+        List.of("bench-large"),
+        worker -> worker.workflow(LARGE_RUN, GrowthLoads::large).maxConcurrent(LARGE_IN_FLIGHT),
+        () -> rate(LARGE_IN_FLIGHT, sizes.largeRuns(), LARGE_RUN, () -> LARGE));
+  }
+
+  private static String large(WorkflowContext ctx, String input) {
+    return ctx.step("echo", String.class, () -> input);
+  }
+
+  /** Runs per second with 100 steps in parallel each. */
+  double parallelSteps() {
+    return with(
+        List.of("bench-wide"),
+        worker -> worker.workflow(PARALLEL, GrowthLoads::parallel),
+        () -> rate(WIDE_IN_FLIGHT, sizes.wideRuns(), PARALLEL, () -> WIDTH));
+  }
+
+  private static String parallel(WorkflowContext ctx, Integer branches) {
+    List<Integer> items = IntStream.range(0, branches).boxed().toList();
+    ctx.parallel("all", items, (branch, item) -> branch.step("s", String.class, () -> STEP_RESULT));
+    return DONE;
+  }
+
+  /** Runs per second with 100 children each. */
+  double children() {
+    return with(
+        List.of("bench-wide", "bench-children"),
+        worker ->
+            worker
+                .workflow(PARENT, GrowthLoads::parent)
+                .workflow(CHILD, (ctx, input) -> DONE)
+                .maxConcurrent(2 * WIDTH * WIDE_IN_FLIGHT),
+        () -> rate(WIDE_IN_FLIGHT, sizes.wideRuns(), PARENT, () -> WIDTH));
+  }
+
+  private static String parent(WorkflowContext ctx, Integer children) {
+    ctx.results(
+        IntStream.range(0, children)
+            .mapToObj(i -> ctx.child(CHILD).start("child-" + i, i))
+            .toList());
+    return DONE;
+  }
+
+  /** The median time from the wake-up of a run with many steps to the end of its replay. */
+  double resumeMs() {
+    Queue<Long> replayedNanos = new ConcurrentLinkedQueue<>();
+    return with(
+        List.of("bench-long"),
+        worker -> worker.workflow(LONG_RUN, (ctx, steps) -> longRun(ctx, steps, replayedNanos)),
+        () -> {
+          kagzi.workflow(LONG_RUN).start(sizes.stepsOfLongRun()).result();
+          List<Long> all = List.copyOf(replayedNanos);
+          long[] nanos = new long[sizes.resumes()];
+          for (int i = 0; i < nanos.length; i++) {
+            nanos[i] = all.get(i + 1) - all.get(i) - NAP.toNanos();
+          }
+          return Latency.of("resume", nanos, 1).p50();
+        });
+  }
+
+  /** Sleeps after its steps again and again; each sleep releases the run, which is replayed. */
+  private String longRun(WorkflowContext ctx, Integer steps, Queue<Long> replayedNanos) {
+    for (int i = 0; i < steps; i++) {
+      ctx.step("s", String.class, () -> STEP_RESULT);
+    }
+    for (int i = 0; i < sizes.resumes(); i++) {
+      if (replayedNanos.size() == i) {
+        replayedNanos.add(System.nanoTime());
+      }
+      ctx.sleep("nap", NAP);
+    }
+    replayedNanos.add(System.nanoTime());
+    return DONE;
+  }
+
+  /** How late runs continue that sleep until the same instant: p99, in ms. */
+  double sleepLatenessMs() {
+    Queue<Long> lateMs = new ConcurrentLinkedQueue<>();
+    return with(
+        List.of("bench-sleepers"),
+        worker ->
+            worker
+                .workflow(SLEEPER, (ctx, untilMs) -> sleeper(ctx, untilMs, lateMs))
+                .maxConcurrent(1_000),
+        () -> {
+          int runs = sizes.sleepsAtOnce();
+          long seconds = SLEEP_SECONDS_MIN + (long) Math.ceil(runs / STARTS_PER_S);
+          long untilMs = System.currentTimeMillis() + Duration.ofSeconds(seconds).toMillis();
+          startAll(SLEEPER, runs, () -> untilMs).forEach(RunHandle::result);
+          long[] nanos =
+              lateMs.stream()
+                  .mapToLong(ms -> Duration.ofMillis(Math.max(1, ms)).toNanos())
+                  .toArray();
+          return Latency.of("sleep", nanos, 1).p99();
+        });
+  }
+
+  private static String sleeper(WorkflowContext ctx, Long untilMs, Queue<Long> lateMs) {
+    // Recorded, because the time that is left differs in a replay.
+    long leftMs =
+        ctx.step("left", Long.class, () -> Math.max(1, untilMs - System.currentTimeMillis()));
+    ctx.sleep("nap", Duration.ofMillis(leftMs));
+    lateMs.add(System.currentTimeMillis() - untilMs);
+    return DONE;
+  }
+
+  /** Runs per second, from the registration of a worker to the end of all runs that waited. */
+  double burst() {
+    List<RunHandle<String>> runs = startAll(BURST, sizes.burst(), () -> 0);
+    return with(
+        List.of("bench-burst"),
+        worker -> worker.workflow(BURST, (ctx, input) -> DONE).maxConcurrent(1_000),
+        () -> {
+          long begunNanos = System.nanoTime();
+          runs.forEach(RunHandle::result);
+          return runs.size() / ((System.nanoTime() - begunNanos) / 1e9);
+        });
+  }
+
+  private <I> List<RunHandle<String>> startAll(
+      WorkflowType<I, String> type, int count, Supplier<I> input) {
+    Queue<RunHandle<String>> runs = new ConcurrentLinkedQueue<>();
+    Callers.drive(
+        Load.of(Math.min(256, count), count),
+        () -> runs.add(kagzi.workflow(type).start(input.get())),
+        progress);
+    return List.copyOf(runs);
+  }
+
+  /** W5 with this many workers, which have a slot for each run in flight together. */
+  double withWorkers(int count) {
+    WorkflowType<Integer, String> type = steps("bench-workers");
+    int slots = Math.ceilDiv(sizes.inFlight(), count);
+    List<Worker> workers = new ArrayList<>();
+    try {
+      for (int i = 0; i < count; i++) {
+        workers.add(
+            kagzi
+                .worker("bench-workers")
+                .workflow(type, GrowthLoads::fiveSteps)
+                .maxConcurrent(slots)
+                .drainOnShutdown(false)
+                .start());
+      }
+      workers.forEach(KagziContender::awaitRegistered);
+      return rate(sizes.inFlight(), sizes.measuredRuns(), type, () -> 5);
+    } finally {
+      workers.forEach(Worker::close);
+    }
+  }
+
+  /** W5 over this many queues, which one worker serves. */
+  double withQueues(int count) {
+    List<WorkflowType<Integer, String>> types = new ArrayList<>();
+    List<String> queues = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      queues.add("bench-queue-" + i);
+      types.add(steps("bench-queue-" + i));
+    }
+    return with(
+        queues,
+        worker ->
+            worker
+                .workflow(types.getFirst(), GrowthLoads::fiveSteps)
+                .maxConcurrent(sizes.inFlight()),
+        () -> {
+          Load load = Load.of(sizes.inFlight(), sizes.measuredRuns());
+          return Callers.drive(
+                  load,
+                  () ->
+                      kagzi
+                          .workflow(types.get(ThreadLocalRandom.current().nextInt(count)))
+                          .start(5)
+                          .result(),
+                  progress)
+              .runsPerSecond();
+        });
+  }
+
+  private static WorkflowType<Integer, String> steps(String queue) {
+    return WorkflowType.of("bench-five", Integer.class, String.class).queue(queue);
+  }
+
+  private static String fiveSteps(WorkflowContext ctx, Integer steps) {
+    for (int i = 0; i < steps; i++) {
+      ctx.step("s", String.class, () -> STEP_RESULT);
+    }
+    return DONE;
+  }
+
+  private <I> double rate(int inFlight, int runs, WorkflowType<I, String> type, Supplier<I> input) {
+    return Callers.drive(
+            Load.of(Math.min(inFlight, runs), runs),
+            () -> kagzi.workflow(type).start(input.get()).result(),
+            progress)
+        .runsPerSecond();
+  }
+
+  private double with(
+      List<String> queues, Consumer<WorkerBuilder> code, Supplier<Double> measurement) {
+    WorkerBuilder builder = kagzi.worker(queues.toArray(String[]::new)).drainOnShutdown(false);
+    code.accept(builder);
+    try (Worker worker = builder.start()) {
+      KagziContender.awaitRegistered(worker);
+      return measurement.get();
+    }
+  }
+}

@@ -1,0 +1,165 @@
+package dev.kagzi.bench;
+
+import dev.kagzi.engine.config.DatabaseConfig;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Inserts what a database has after years, by set-based statements: finished runs with steps and
+ * payloads, sleeping runs, and pending runs that no worker serves.
+ */
+@SuppressWarnings("InlineFormatString") // Statements are constants.
+final class GrowthTables {
+  private static final int PART = 100_000;
+  private static final Duration PURGE_MAX = Duration.ofHours(1);
+  private static final long POLL_NANOS = 20_000_000;
+
+  // In the queue and with the type of the measured runs. The newest ended just now, the oldest 20
+  // days ago, so none expires meanwhile. One of 50 failed.
+  private static final String ENDED =
+      """
+      INSERT INTO kagzi.workflow_runs
+             (run_id, namespace, external_id, ended, task_queue, workflow_type, status, created_at,
+              started_at, finished_at)
+      SELECT id, 'default', 'order-' || i, id, 'bench', 'bench-steps',
+             CASE WHEN i %% 50 = 0 THEN 'FAILED' ELSE 'COMPLETED' END, at, at, at
+        FROM (SELECT i, md5('grown' || i)::uuid AS id, now() - i * interval '20 days' / %1$d AS at
+                FROM generate_series(%2$d, %3$d) i) g;
+      INSERT INTO kagzi.workflow_payloads (run_id, kind, data, created_at)
+      SELECT md5('grown' || i)::uuid, kind, '"ok"', now()
+        FROM generate_series(%2$d, %3$d) i, (VALUES ('INPUT'), ('OUTPUT')) k (kind);
+      INSERT INTO kagzi.step_runs
+             (run_id, step_id, attempt, epoch, run_attempt, kind, status, output, created_at,
+              started_at, finished_at)
+      SELECT md5('grown' || i)::uuid, 's#' || s, 1, 1, 1, 'FUNCTION', 'COMPLETED',
+             convert_to('"' || repeat('x', 100) || '"', 'UTF8'), now(), now(), now()
+        FROM generate_series(%2$d, %3$d) i, generate_series(1, %4$d) s
+      """;
+
+  // In the claim index of the measured queue and type, due in a year.
+  private static final String SLEEPING =
+      """
+      INSERT INTO kagzi.workflow_runs
+             (run_id, namespace, task_queue, workflow_type, status, created_at, started_at, epoch,
+              available_at)
+      SELECT md5('sleeping' || i)::uuid, 'default', 'bench', 'bench-steps', 'SLEEPING', now(), now(),
+             1, now() + interval '1 year'
+        FROM generate_series(%d, %d) i
+      """;
+
+  // In the measured queue, of a type that no worker serves.
+  private static final String PENDING =
+      """
+      INSERT INTO kagzi.workflow_runs
+             (run_id, namespace, task_queue, workflow_type, status, created_at, available_at)
+      SELECT md5('pending' || i)::uuid, 'default', 'bench', 'bench-unserved', 'PENDING', now(), now()
+        FROM generate_series(%d, %d) i
+      """;
+
+  private static final String COUNTS =
+      """
+      INSERT INTO kagzi.run_counts (namespace, workflow_type, task_queue, version, status, runs)
+      SELECT namespace, workflow_type, task_queue, version, status, count(*)
+        FROM kagzi.workflow_runs
+       GROUP BY namespace, workflow_type, task_queue, version, status
+      ON CONFLICT (namespace, workflow_type, task_queue, version, status)
+      DO UPDATE SET runs = excluded.runs
+      """;
+
+  // Beyond the default retention of 30 days.
+  private static final String EXPIRED =
+      """
+      INSERT INTO kagzi.workflow_runs
+             (run_id, namespace, ended, task_queue, workflow_type, status, created_at, started_at,
+              finished_at)
+      SELECT id, 'default', id, 'bench', 'bench-expired', 'COMPLETED', at, at, at
+        FROM (SELECT gen_random_uuid() AS id, now() - interval '60 days' AS at
+                FROM generate_series(1, %1$d)) g;
+      INSERT INTO kagzi.step_runs
+             (run_id, step_id, attempt, epoch, run_attempt, kind, status, output, created_at,
+              started_at, finished_at)
+      SELECT r.run_id, 's#' || s, 1, 1, 1, 'FUNCTION', 'COMPLETED', '"x"', r.created_at,
+             r.created_at, r.created_at
+        FROM kagzi.workflow_runs r, generate_series(1, %2$d) s
+       WHERE r.namespace = 'default' AND r.created_at < now() - interval '50 days';
+      INSERT INTO kagzi.run_counts (namespace, workflow_type, task_queue, version, status, runs)
+      VALUES ('default', 'bench-expired', 'bench', '', 'COMPLETED', %1$d)
+      ON CONFLICT (namespace, workflow_type, task_queue, version, status)
+      DO UPDATE SET runs = run_counts.runs + excluded.runs
+      """;
+
+  private static final String EXPIRED_LEFT =
+      """
+      SELECT EXISTS (SELECT FROM kagzi.workflow_runs
+                      WHERE namespace = 'default' AND created_at < now() - interval '50 days')
+      """;
+
+  private GrowthTables() {}
+
+  private static Connection connect(BenchDatabase database) throws SQLException {
+    DatabaseConfig config = database.config();
+    return DriverManager.getConnection(config.jdbcUrl(), config.user(), config.password());
+  }
+
+  static void fill(BenchDatabase database, GrowthSizes sizes, Progress progress) {
+    try (Connection connection = connect(database);
+        Statement statement = connection.createStatement()) {
+      for (int from = 1; from <= sizes.ended(); from += PART) {
+        int to = Math.min(sizes.ended(), from + PART - 1);
+        statement.execute(ENDED.formatted(sizes.ended(), from, to, GrowthSizes.STEPS_PER_RUN));
+        progress.print("GROWTH: %,d of %,d finished runs".formatted(to, sizes.ended()));
+      }
+      statement.execute(SLEEPING.formatted(1, sizes.sleeping()));
+      statement.execute(PENDING.formatted(1, sizes.pending()));
+      statement.execute(COUNTS);
+    } catch (SQLException e) {
+      throw new BenchException("cannot fill the tables: " + e.getMessage(), e);
+    }
+    database.vacuum();
+  }
+
+  /** Inserts expired runs, and returns the time until the server has deleted all of them. */
+  static Duration purge(BenchDatabase database, int runs) {
+    try (Connection connection = connect(database);
+        Statement statement = connection.createStatement()) {
+      statement.execute(EXPIRED.formatted(runs, GrowthSizes.STEPS_PER_RUN));
+      long begunNanos = System.nanoTime();
+      while (hasExpired(statement)) {
+        if (System.nanoTime() - begunNanos > PURGE_MAX.toNanos()) {
+          throw new BenchException("expired runs are left after " + PURGE_MAX);
+        }
+        LockSupport.parkNanos(POLL_NANOS);
+      }
+      return Duration.ofNanos(System.nanoTime() - begunNanos);
+    } catch (SQLException e) {
+      throw new BenchException("cannot insert expired runs: " + e.getMessage(), e);
+    }
+  }
+
+  private static boolean hasExpired(Statement statement) throws SQLException {
+    try (ResultSet row = statement.executeQuery(EXPIRED_LEFT)) {
+      row.next();
+      return row.getBoolean(1);
+    }
+  }
+
+  /** Opens a transaction with a snapshot, which keeps vacuum from removing rows until closed. */
+  static Connection openTransaction(BenchDatabase database) {
+    try {
+      Connection connection = connect(database);
+      connection.setAutoCommit(false);
+      connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+      try (Statement statement = connection.createStatement()) {
+        statement.execute("SELECT count(*) FROM kagzi.namespaces");
+      }
+      return connection;
+    } catch (SQLException e) {
+      throw new BenchException("cannot open a transaction: " + e.getMessage(), e);
+    }
+  }
+}

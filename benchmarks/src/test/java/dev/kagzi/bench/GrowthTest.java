@@ -1,0 +1,103 @@
+package dev.kagzi.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kagzi.postgres.EmbeddedPostgres;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+class GrowthTest {
+
+  @TempDir Path folder;
+
+  @Test
+  void smallest_growth_measures_every_line_and_draws_a_chart() throws Exception {
+    StringWriter out = new StringWriter();
+    StringWriter err = new StringWriter();
+    Path chart = folder.resolve("growth.svg");
+    try (EmbeddedPostgres postgres = EmbeddedPostgres.builder().ephemeral().start()) {
+
+      int exitCode =
+          Main.commandLine()
+              .setOut(new PrintWriter(out))
+              .setErr(new PrintWriter(err))
+              .execute(
+                  "--scenario=growth",
+                  "--runs=1000",
+                  "--json",
+                  "--chart",
+                  chart.toString(),
+                  "--db-url",
+                  MainTest.url(postgres));
+
+      assertThat(exitCode).as(err.toString()).isZero();
+      JsonNode figures = JsonMapper.shared().readTree(out.toString());
+      assertThat(figures.propertyNames())
+          .containsExactly(
+              "scenario",
+              "ended_runs",
+              "sleeping_runs",
+              "pending_runs",
+              "ratio_max",
+              "W0",
+              "W5",
+              "start",
+              "claim",
+              "list",
+              "list of failed runs",
+              "stats",
+              "retention",
+              "P100",
+              "C100",
+              "256 KiB payloads",
+              "resume of a long run",
+              "sleeps due at once, p99",
+              "burst",
+              "W5, 2 workers",
+              "W5, 4 workers",
+              "W5, 10 queues",
+              "W5 after a long load",
+              "W5 under an old transaction");
+      for (JsonNode line : figures) {
+        if (line.isObject()) {
+          assertThat(line.get("empty").asDouble()).isPositive();
+          assertThat(line.get("grown").asDouble()).isPositive();
+        }
+      }
+      assertThat(Files.readString(chart)).startsWith("<svg ").contains("256 KiB payloads");
+      assertThat(MainTest.databases(postgres)).isZero();
+    }
+  }
+
+  @Test
+  void ratio_of_a_rate_and_of_a_time_is_above_one_if_growth_made_it_slower() {
+    GrowthLine rate = GrowthLine.rate("rate", 200, 100);
+    GrowthLine time = GrowthLine.time("time", 10, 12);
+
+    assertThat(rate.ratio()).isEqualTo(2);
+    assertThat(rate.isMet()).isFalse();
+    assertThat(time.ratio()).isEqualTo(1.2);
+    assertThat(time.isMet()).isTrue();
+  }
+
+  @Test
+  void chart_escapes_names_and_marks_bars_beyond_the_limit() {
+    BarChart chart = new BarChart("a < b", 1.3);
+    chart.add("fast & good", 1.0, "1.00");
+    chart.add("slow", 2.6, "2.60");
+
+    String svg = chart.toSvg();
+
+    assertThat(svg).contains("<title>a &lt; b</title>", "fast &amp; good");
+    assertThat(svg.lines().filter(line -> line.startsWith("<rect")))
+        .satisfiesExactly(
+            good -> assertThat(good).contains("width=\"146.2\"", "#4a8f5c"),
+            bad -> assertThat(bad).contains("width=\"380.0\"", "#c2553f"));
+  }
+}
