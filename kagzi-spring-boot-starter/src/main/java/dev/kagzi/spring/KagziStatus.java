@@ -35,11 +35,14 @@ record KagziStatus(boolean up, Map<String, Object> details, @Nullable Exception 
       connected &= worker.isConnected();
       queues.put(
           each.getKey(),
-          "%s, %d active runs"
-              .formatted(
-                  worker.isConnected() ? "connected" : "not connected", worker.activeCount()));
+          (worker.isConnected() ? "connected, " : "not connected, ")
+              + activeRuns(worker.activeCount()));
     }
     details.put("workers", queues);
     return new KagziStatus(error == null && connected, details, error);
+  }
+
+  private static String activeRuns(int count) {
+    return count == 1 ? "1 active run" : count + " active runs";
   }
 }
