@@ -67,7 +67,7 @@ class FailureLogTest {
     application.setDefaultProperties(
         Map.of("kagzi.address", env.address(), "kagzi.namespace", env.namespace()));
     try (ConfigurableApplicationContext context = application.run()) {
-      RunHandle<String> run = context.getBean(Kagzi.class).workflow(SHIP).start(where);
+      RunHandle<String> run = context.getBean(Kagzi.class).workflow(SHIP).id("parcel-7").start(where);
       assertThatThrownBy(() -> run.result(SOON)).isInstanceOf(RunFailedException.class);
       return run;
     }
@@ -93,7 +93,9 @@ class FailureLogTest {
   }
 
   private static String[] ids(RunHandle<?> run) {
-    return new String[] {"run=" + run.runId(), "type=ship", "queue=orders", "step=pack"};
+    return new String[] {
+      "run=" + run.runId() + " workflow_id=parcel-7 type=ship queue=orders", "step=pack"
+    };
   }
 
   @Test
@@ -115,7 +117,7 @@ class FailureLogTest {
     assertThat(warnings(output))
         .singleElement()
         .asString()
-        .contains("run=" + run.runId(), "type=ship", "error=\"no address\"");
+        .contains("run=" + run.runId(), "workflow_id=parcel-7", "type=ship", "error=\"no address\"");
     assertThat(output)
         .contains("at dev.kagzi.compatibility.FailureLogTest.ship(FailureLogTest.java:");
   }

@@ -66,13 +66,11 @@ class TransactionsTest {
       this.outbox = outbox;
     }
 
-    // docs: spring.md
     @Transactional
     public RunHandle<String> place(Order order) {
       jdbc.update("INSERT INTO orders (id, cents) VALUES (?, ?)", order.id(), order.cents());
       return outbox.start(kagzi.workflow(PAY).id(order.id()), order);
     }
-    // end
 
     @Transactional
     public RunHandle<String> placeWithTip(Order order, int tip) {
@@ -131,7 +129,6 @@ class TransactionsTest {
       return PAY;
     }
 
-    // docs: spring.md
     @Override
     public String run(WorkflowContext ctx, Order order) {
       int left = ctx.transaction("debit", transactions, Integer.class, connection ->
@@ -140,7 +137,6 @@ class TransactionsTest {
       ctx.transaction("tip", transactions, connection -> accounts.debit(tip));
       return left + " left, then a tip of " + tip;
     }
-    // end
   }
 
   @Configuration(proxyBeanMethods = false)
@@ -346,7 +342,7 @@ class TransactionsTest {
                 assertThat(context)
                     .getFailure()
                     .hasStackTraceContaining("kagzi.outbox.enabled: true")
-                    .hasStackTraceContaining("`kagzi sql outbox`"));
+                    .hasStackTraceContaining("`kagzi sql outbox --dialect h2`"));
   }
 
   @Test

@@ -55,6 +55,8 @@ final class LauncherCheckout implements AutoCloseable {
         mkdir -p $module/target/quick
         wc -l <"$FAKES/builds" | tr -d ' ' >$module/target/quick/$module-all.jar
       done
+      mkdir -p examples/spring-shop/target
+      wc -l <"$FAKES/builds" | tr -d ' ' >examples/spring-shop/target/spring-shop-0.1.jar
       """;
 
   private static final String JAVA =
@@ -146,6 +148,19 @@ final class LauncherCheckout implements AutoCloseable {
     Files.createDirectories(launcher.getParent());
     Files.copy(Path.of("src/dist/bin/kagzi"), launcher, StandardCopyOption.COPY_ATTRIBUTES);
     return launcher;
+  }
+
+  /** Adds the sources of the shop; returns the script that starts it. */
+  Path shop() throws IOException {
+    Path shop = root.resolve("examples/spring-shop");
+    write(shop.resolve("pom.xml"), "");
+    write(shop.resolve("src/main/java/Shop.java"), "");
+    Files.copy(
+        Path.of("..", "examples", "spring-shop", "start"),
+        shop.resolve("start"),
+        StandardCopyOption.COPY_ATTRIBUTES);
+    linkTool("dirname");
+    return shop.resolve("start");
   }
 
   boolean linkTool(String tool) throws IOException {

@@ -88,6 +88,38 @@ class LauncherTest {
   }
 
   @Test
+  void the_shop_starts_with_the_java_of_the_launcher_and_is_built_once() throws Exception {
+    checkout.complete();
+    Path shop = checkout.shop();
+
+    Ended first = checkout.start(shop, "--server.port=9090").end();
+    Ended again = checkout.start(shop).end();
+
+    assertThat(first.err()).first().asString().startsWith("kagzi: building examples/spring-shop ");
+    assertThat(first.err()).last().asString().matches("kagzi: starting the shop, process \\d+");
+    assertThat(first.out()).startsWith("started by " + folder.toRealPath() + "/jdk/bin/java");
+    assertThat(first.out()).endsWith(first.jar(), "--server.port=9090", "end of arguments");
+    assertThat(again.jar()).isEqualTo(first.jar());
+    assertThat(Files.readAllLines(checkout.fakes.resolve("builds")))
+        .singleElement()
+        .asString()
+        .contains("-Dmaven.test.skip=true", "-pl examples/spring-shop");
+  }
+
+  @Test
+  void the_shop_is_not_built_without_a_java_that_can_run_it() throws Exception {
+    checkout.complete();
+    Path shop = checkout.shop();
+    checkout.environment.put("JAVA_HOME", checkout.addJdk("old", 17).toString());
+
+    Ended ended = checkout.start(shop).end();
+
+    assertThat(ended.exit()).isEqualTo(1);
+    assertThat(ended.err()).singleElement().asString().contains("no JDK 21 or newer");
+    assertThat(checkout.builds()).isZero();
+  }
+
+  @Test
   void sources_that_have_not_changed_are_not_built_again() throws Exception {
     checkout.complete();
     Ended first = checkout.run("dev");

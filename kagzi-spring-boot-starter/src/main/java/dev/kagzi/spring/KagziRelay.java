@@ -39,10 +39,7 @@ final class KagziRelay implements SmartLifecycle {
     try {
       Object unused = OutboxTable.in(dataSource).refused(1);
     } catch (SQLException e) {
-      throw new IllegalStateException(
-          "kagzi.outbox.enabled: true, but kagzi_outbox cannot be read: %s (expected: the table that `kagzi sql outbox` prints)"
-              .formatted(e.getMessage()),
-          e);
+      throw MissingTableException.of("kagzi.outbox.enabled: true", "outbox", dataSource, e);
     }
   }
 

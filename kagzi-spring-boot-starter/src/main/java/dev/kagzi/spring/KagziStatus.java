@@ -39,9 +39,8 @@ record KagziStatus(boolean up, Map<String, Object> details, @Nullable Exception 
       connected &= worker.isConnected();
       queues.put(
           each.getKey(),
-          "%s, %d active runs"
-              .formatted(
-                  worker.isConnected() ? "connected" : "not connected", worker.activeCount()));
+          (worker.isConnected() ? "connected, " : "not connected, ")
+              + activeRuns(worker.activeCount()));
     }
     details.put("workers", queues);
     boolean readable = true;
@@ -66,5 +65,9 @@ record KagziStatus(boolean up, Map<String, Object> details, @Nullable Exception 
           "%d since %s, %s".formatted(each.count(), each.since(), each.reason()));
     }
     return outbox;
+  }
+
+  private static String activeRuns(int count) {
+    return count == 1 ? "1 active run" : count + " active runs";
   }
 }

@@ -2,7 +2,9 @@ package dev.kagzi.spring;
 
 import dev.kagzi.sdk.Kagzi;
 import javax.sql.DataSource;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
@@ -40,6 +42,12 @@ public class KagziTransactionsAutoConfiguration {
     TransactionTemplate template = new TransactionTemplate(manager);
     template.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
     return new SpringTransactions(template, dataSource);
+  }
+
+  @Bean
+  @ConditionalOnBean(name = "kagziTransactions")
+  StepTableCheck kagziStepTableCheck(ConfigurableListableBeanFactory beans, DataSource dataSource) {
+    return new StepTableCheck(beans, "kagziTransactions", dataSource);
   }
 
   @Configuration(proxyBeanMethods = false)

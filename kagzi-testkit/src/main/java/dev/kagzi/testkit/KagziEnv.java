@@ -7,6 +7,7 @@ import dev.kagzi.sdk.Replayer;
 import dev.kagzi.sdk.RequestRefusedException;
 import dev.kagzi.sdk.RunHandle;
 import dev.kagzi.sdk.RunHistory;
+import dev.kagzi.sdk.RunNotFoundException;
 import dev.kagzi.sdk.SignalInfo;
 import dev.kagzi.sdk.Worker;
 import dev.kagzi.sdk.WorkerBuilder;
@@ -205,6 +206,39 @@ public final class KagziEnv implements AutoCloseable {
   private void move(Instant to) {
     database.moveClock(to);
     server.testControls().clockMoved();
+  }
+
+  /**
+   * Waits until the server has started this run. A start in a transaction or in an outbox returns
+   * the handle before that, and is sent in real time: call this method before {@link #advance}.
+   *
+   * <pre>{@code
+   * RunHandle<String> run = orders.place(order);
+   * env.awaitStarted(run);
+   * env.advance(Duration.ofDays(1));
+   * }</pre>
+   *
+   * @throws IllegalStateException if the run does not exist after ten seconds
+   */
+  public void awaitStarted(RunHandle<?> run) {
+    long startNanos = System.nanoTime();
+    while (!isStarted(run)) {
+      if (System.nanoTime() - startNanos > SETTLE_NANOS_MAX) {
+        throw new IllegalStateException(
+            "run: %s, not started after 10 s (expected: a transaction that has committed, and a relay that sends the outbox)"
+                .formatted(run.runId()));
+      }
+      LockSupport.parkNanos(POLL_NANOS);
+    }
+  }
+
+  private static boolean isStarted(RunHandle<?> run) {
+    try {
+      Object unused = run.status();
+      return true;
+    } catch (RunNotFoundException e) {
+      return false;
+    }
   }
 
   /**

@@ -3,10 +3,15 @@ package dev.kagzi.docs.shop;
 // docs: spring.md
 import dev.kagzi.sdk.Kagzi;
 import dev.kagzi.sdk.RunInfo;
+import dev.kagzi.sdk.RunNotFoundException;
+import org.springframework.http.HttpStatus;
+import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.PutMapping;
 import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
 @RestController
@@ -27,5 +32,14 @@ public class OrderController {
     RunInfo run = kagzi.getByWorkflowId(id);
     return run.status().toString();
   }
+
+  @PostMapping("/orders/{id}/approval")
+  void approve(@PathVariable("id") String id, @RequestBody ProcessOrder.Approval approval) {
+    kagzi.run(ProcessOrder.TYPE, id).signal(ProcessOrder.APPROVAL, approval);
+  }
+
+  @ExceptionHandler(RunNotFoundException.class)
+  @ResponseStatus(HttpStatus.NOT_FOUND)
+  void unknownOrder() {}
 }
 // end

@@ -57,9 +57,9 @@ class SignalsDocsTest {
     Kagzi kagzi = env.kagzi();
     env.worker("orders").workflow(ORDER, SignalsDocsTest::order).start();
     Order lamp = new Order("lamp");
-    // docs: signals.md
     RunHandle<String> run = kagzi.workflow(ORDER).id("order-42").start(lamp);
-    run.signal(APPROVAL, new Approval("ann", true));
+    // docs: signals.md
+    kagzi.run(ORDER, "order-42").signal(APPROVAL, new Approval("ann", true));
     // end
     assertThat(run).completedWith("approved by ann").hasReceivedSignals("approval");
 

@@ -131,6 +131,7 @@ public final class HttpApi implements AutoCloseable {
 
   private static void configure(JavalinConfig config, ListenConfig listen, int port) {
     config.startup.showJavalinBanner = false;
+    config.startup.showOldJavalinVersionWarning = false;
     config.startup.startupWatcherEnabled = false;
     config.concurrency.useVirtualThreads = true;
     config.http.maxRequestSize = REQUEST_BYTES_MAX;

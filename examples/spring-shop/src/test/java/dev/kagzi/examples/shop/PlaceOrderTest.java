@@ -48,10 +48,7 @@ class PlaceOrderTest {
   /** Places the order and waits until its start is sent. */
   private RunHandle<String> place(Order order) {
     RunHandle<String> run = kagzi.run(shop.place(order), PlaceOrder.TYPE);
-    await()
-        .atMost(SOON)
-        .ignoreExceptionsInstanceOf(RunNotFoundException.class)
-        .until(() -> run.info() != null);
+    env.awaitStarted(run);
     return run;
   }
 

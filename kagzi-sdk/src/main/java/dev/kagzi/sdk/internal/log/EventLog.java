@@ -58,7 +58,11 @@ public final class EventLog {
       if (run == null) {
         return this;
       }
-      with("run", run.run()).with("type", run.type()).with("queue", run.queue());
+      with("run", run.run());
+      if (!run.workflowId().isEmpty()) {
+        with("workflow_id", run.workflowId());
+      }
+      with("type", run.type()).with("queue", run.queue());
       if (!run.worker().isEmpty()) {
         with("worker", run.worker());
       }

@@ -20,6 +20,9 @@ public final class LogContext {
   public static void enterRun(LoggedRun run) {
     CURRENT.set(run);
     MDC.put("run", run.run());
+    if (!run.workflowId().isEmpty()) {
+      MDC.put("workflow_id", run.workflowId());
+    }
     MDC.put("type", run.type());
     MDC.put("queue", run.queue());
     if (!run.worker().isEmpty()) {

@@ -52,6 +52,7 @@ public final class RunExecution {
     this.logged =
         new LoggedRun(
             task.getRunId(),
+            task.getExternalId(),
             task.getWorkflowType(),
             host.settings().queue(),
             host.workerId(),

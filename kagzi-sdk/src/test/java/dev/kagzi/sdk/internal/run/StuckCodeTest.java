@@ -47,7 +47,7 @@ class StuckCodeTest {
             Duration.ZERO)) {
       Task task = Task.newBuilder().setRunId("run-1").setEpoch(1).build();
       Thread here = Thread.currentThread();
-      LoggedRun run = new LoggedRun("run-1", "greet", "orders", "worker-1", "");
+      LoggedRun run = new LoggedRun("run-1", "", "greet", "orders", "worker-1", "");
       RunExecutionState state =
           new RunExecutionState(
               new Reporter(unreachable, () -> "").lane(run, 1), task, ExecutionTrace.OFF, run);
