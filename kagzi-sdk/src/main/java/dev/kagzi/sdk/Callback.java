@@ -20,24 +20,24 @@ import java.util.Optional;
  */
 public interface Callback<T> {
   /**
-   * Returns the URL. It is the same in every replay and attempt of the run. Who knows it can answer
-   * the callback: hand it to the outside system only, and do not log it.
+   * Returns the URL. It is the same in every replay and attempt of the run. Everyone who knows it
+   * can answer the callback: pass it to the outside system only, and do not log it.
    */
   String url();
 
   /**
-   * Returns the answer, or waits for it. While it waits alone, the run takes no thread and no slot
-   * of a worker. The wait is recorded as a step, {@code await:} and the name of the callback. Any
-   * number of calls, in any branches, return the same answer.
+   * Returns the answer, or waits for it. A run that only waits takes no thread and no slot of a
+   * worker. The wait is recorded as a step, {@code await:} and the name of the callback. Any number
+   * of calls, in any branches, return the same answer.
    *
    * @throws CallbackFailedException if the outside system failed the callback
    */
   T await();
 
   /**
-   * Like {@link #await()}, with a timeout that is stored once, as for a sleep. The timeout ends the
-   * wait and not the callback: a later {@code await} can return the answer. If the answer has
-   * arrived when the timeout is decided, the answer wins.
+   * Like {@link #await()}, with a timeout that is stored once, as for a sleep. The timeout ends
+   * only this wait, not the callback: a later {@code await} can return the answer. If the answer
+   * has arrived when the server decides the timeout, the answer wins.
    *
    * @param timeout zero returns an answer that has already arrived, or empty
    * @return the value; empty if there was no answer in time

@@ -3,9 +3,9 @@ package dev.kagzi.sdk;
 /**
  * Thrown to workflow code when an outside system failed a callback.
  *
- * <p>The failure is the recorded answer of the callback, so a replay, a retry of the run and a
- * resume throw it again. {@link Failure#type} is what the outside system sent as the type of its
- * error; empty if it sent none.
+ * <p>The failure is the recorded answer of the callback, so a replay, the next attempt of the run
+ * and a resume throw it again. {@link Failure#type} is what the outside system sent as the type of
+ * its error; empty if it sent none.
  */
 public final class CallbackFailedException extends WorkFailedException {
 

@@ -29,7 +29,10 @@ public final class ContextMisuseException extends KagziException {
     OTHER_RUN(ClientCode.CONTEXT_OTHER_RUN),
     /** After the workflow's code returned. */
     AFTER_END(ClientCode.CONTEXT_AFTER_END),
-    /** The run was to continue as new while a branch or a child of it was open. */
+    /**
+     * The code called {@link WorkflowContext#continueAsNew(Object)} in a branch, an undo or a
+     * clean-up, or while a child was open or a callback had no answer.
+     */
     OPEN_WORK(ClientCode.CONTEXT_OPEN_WORK);
 
     private final ClientCode code;

@@ -2,8 +2,8 @@ package dev.kagzi.sdk;
 
 /**
  * An {@link IllegalArgumentException} with an error code, for invalid names, duplicate
- * registrations, duplicate or missing branches, and unreadable history files. Other invalid
- * arguments throw a plain {@code IllegalArgumentException}.
+ * registrations, duplicate or missing branches, too many or too large published values, and
+ * unreadable history files. Other invalid arguments throw a plain {@code IllegalArgumentException}.
  */
 public final class InvalidArgumentException extends IllegalArgumentException {
   private final String code;

@@ -292,7 +292,7 @@ public final class Kagzi implements AutoCloseable {
   }
 
   /**
-   * Starts a relay that sends the outbox in this database: the starts of {@link
+   * Starts a relay that sends the rows of the outbox in this database: the starts of {@link
    * WorkflowStarter#startInOutbox} and the signals of {@link RunHandle#signalInOutbox}, in this
    * client's namespace. Several relays may work on one outbox. Closing the client closes its
    * relays.
@@ -345,7 +345,7 @@ public final class Kagzi implements AutoCloseable {
   }
 
   /**
-   * Drains the workers that are still running, then closes the connection. A worker releases the
+   * Closes the relays, drains the running workers, then closes the connection. Workers release the
    * runs that it has not finished within its drain timeout, so that other workers continue them.
    */
   @Override

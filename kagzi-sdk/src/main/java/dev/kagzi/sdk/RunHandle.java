@@ -24,8 +24,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A handle for one run: wait for its result, inspect it, signal, cancel, retry or resume it. All
- * calls throw {@link RunNotFoundException} if the run does not exist. Thread-safe.
+ * A handle for one run: wait for its result, inspect it, signal, cancel, retry or resume it. Calls
+ * to the server throw {@link RunNotFoundException} if the run does not exist. Thread-safe.
  *
  * @param <O> the workflow's output type
  */
@@ -147,8 +147,8 @@ public final class RunHandle<O> {
    * as new, the signal goes to the last run of its chain.
    *
    * @throws RequestRefusedException with code {@code RUN_ENDED} if the run has ended, {@code
-   *     TOO_MANY_SIGNALS} if it has not received as many signals as the server allows, {@code
-   *     SIGNALS_UNSUPPORTED} if a worker executes it that cannot receive signals
+   *     TOO_MANY_SIGNALS} if its buffered signals have reached the server's limit, {@code
+   *     SIGNALS_UNSUPPORTED} if it is executed by a worker that cannot receive signals
    * @throws ServerUnavailableException if no server answered in time; the signal may be stored
    */
   public <T> void signal(Signal<T> signal, T value) {
@@ -157,8 +157,8 @@ public final class RunHandle<O> {
 
   /**
    * Like {@link #signal(Signal, Object)}, with an id of the sender, such as the id of a webhook's
-   * event. A signal with the same id is stored once, however often it is sent; sending it again
-   * succeeds even after the run has ended.
+   * event. Signals with the same id are stored once. Sending one again succeeds, even after the run
+   * has ended.
    *
    * @param id unique among the signals of the run and its chain
    */
@@ -198,8 +198,8 @@ public final class RunHandle<O> {
   /**
    * Requests a signal in the transaction of this connection: it is sent if and only if the
    * transaction commits, and stored once. The connection must be one to the database of the server.
-   * It executes one statement, which needs the right to call {@code kagzi.signal_workflow}; nothing
-   * is sent to the server.
+   * This method executes one statement, which needs the right to call {@code
+   * kagzi.signal_workflow}, and sends nothing to the server.
    *
    * <p>A server sends it soon after the commit: after the start, if {@link WorkflowStarter#startIn}
    * has returned this handle, and after earlier signals that were requested for the run in this
@@ -309,13 +309,13 @@ public final class RunHandle<O> {
   }
 
   /**
-   * Cancels the run. It ends immediately as CANCELLED, and its code is interrupted if a worker is
-   * executing it. Its {@code catch} blocks cannot execute further steps, so it cannot compensate.
-   * If its type has {@link WorkflowType#onCancel}, its code cleans up first: the run stays open,
-   * with {@link RunInfo#cancelRequestedAt}, until the code ends or its time is over. Its children
-   * are cancelled, too, except {@linkplain ChildBuilder#startDetached detached} ones and runs that
-   * its steps started with a client. No failure handler is started. If the run has continued as
-   * new, the last run of its chain is cancelled.
+   * Cancels the run. Without {@link WorkflowType#onCancel}, it ends immediately as CANCELLED. Its
+   * code is interrupted if a worker is executing it, and cannot execute further steps, so it cannot
+   * compensate. With {@code onCancel}, its code cleans up first: the run stays open, with {@link
+   * RunInfo#cancelRequestedAt}, until the code ends or its time is over. Its children are
+   * cancelled, too, except {@linkplain ChildBuilder#startDetached detached} ones and runs that its
+   * steps started with a client. No failure handler is started. If the run has continued as new,
+   * the last run of its chain is cancelled.
    *
    * @return true if this or an earlier call cancelled the run, also if it cleans up first; false if
    *     it had already ended in another way

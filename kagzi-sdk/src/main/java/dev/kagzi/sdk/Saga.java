@@ -33,8 +33,8 @@ package dev.kagzi.sdk;
  * the positions of the branches in their list. The undos of a branch that was interrupted, because
  * another one failed or won, are executed too, as far as the branch's recorded steps reach.
  *
- * <p>Only the code that created the saga may call {@link #compensate()}. It accepts calls also
- * after a {@link RunCancelledException}, and a cancel of the run does not interrupt undos.
+ * <p>Only the code that created the saga may call {@link #compensate()}, also after a {@link
+ * RunCancelledException}. A cancel of the run does not interrupt undos.
  */
 public interface Saga {
 

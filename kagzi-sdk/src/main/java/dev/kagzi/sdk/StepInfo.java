@@ -26,8 +26,8 @@ public record StepInfo(
   /** What kind of operation the step is. */
   public enum Kind {
     /**
-     * Application code. Also the step that records the winner of a {@code race}, or the failure of
-     * a {@code parallel} or {@code race} call.
+     * Application code. Also the step that records {@link WorkflowContext#now}, the winner of a
+     * {@code race}, or the failure of a {@code parallel} or {@code race} call.
      */
     FUNCTION,
     SLEEP,

@@ -58,10 +58,10 @@ import org.slf4j.Logger;
  * must then do the same. Use {@link #now}, {@link #random} and {@link #uuid} for values that would
  * differ; other such values belong in a step.
  *
- * <p><b>Suspension.</b> Long sleeps, long retry delays and waits for children suspend the run and
- * free its slot: the call leaves the workflow's code with an {@link Error}, and the code is
- * executed again later. {@code catch (Exception e)} does not catch it. Code that catches {@link
- * Throwable} must rethrow it.
+ * <p><b>Suspension.</b> Long sleeps, long retry delays and waits for children, signals and
+ * callbacks suspend the run and free its slot: the call leaves the workflow's code with an {@link
+ * Error}, and the code is executed again later. {@code catch (Exception e)} does not catch it. Code
+ * that catches {@link Throwable} must rethrow it.
  */
 public interface WorkflowContext {
 
@@ -95,9 +95,9 @@ public interface WorkflowContext {
    * }</pre>
    *
    * <p>The code must not commit or roll back. If it throws, the transaction is rolled back, and the
-   * step is retried like any other. If the database cannot tell whether the transaction was
-   * committed, the step does not fail: the run is blocked ({@code TRANSACTION_UNRESOLVED}) and
-   * continues when the database answers.
+   * step is retried like any other. If it is unknown whether the transaction was committed, because
+   * the database does not answer, the step does not fail: the run is blocked ({@code
+   * TRANSACTION_UNRESOLVED}) and continues when the database answers.
    *
    * <p>{@link RunHandle#retry} starts a new run, which executes the step again.
    */
@@ -144,11 +144,11 @@ public interface WorkflowContext {
   void sleepUntil(String name, Instant until);
 
   /**
-   * Receives the oldest signal of this name that the run has not received, or waits for one. While
-   * it waits alone, the run takes no thread and no slot of a worker. The receipt is recorded as a
-   * step with the name of the signal.
+   * Receives the oldest signal of this name that the run has not received, or waits for one. A run
+   * that only waits takes no thread and no slot of a worker. The call is recorded as a step with
+   * the name of the signal.
    *
-   * <p>In a {@link #race}, a branch that loses gives back what it received.
+   * <p>If a branch loses a {@link #race}, the signals that it received return to the buffer.
    *
    * @return the value; never null
    */
@@ -164,12 +164,12 @@ public interface WorkflowContext {
   <T> Optional<T> receive(Signal<T> signal, Duration timeout);
 
   /**
-   * Makes a callback: a URL that a step hands to an outside system, and the wait for its answer.
-   * The callback is recorded as a step of this name, before the code gets its URL, so that the URL
-   * is the same in every replay and attempt of the run. It ends with the run.
+   * Makes a callback: a URL that a step passes to an outside system, and the wait for its answer.
+   * The callback is recorded as a step of this name before the code gets its URL. So the URL is the
+   * same in every replay and attempt of the run. It can be answered until the run ends.
    *
    * <p>The server requires the options {@code public-url} and {@code callback-keys}; without them
-   * the run fails with the code {@code CALLBACKS_OFF}. {@code kagzi dev} has both by itself.
+   * the run fails with the code {@code CALLBACKS_OFF}. {@code kagzi dev} needs neither.
    *
    * @param type the class of the value that the outside system answers with, as JSON
    */
@@ -344,22 +344,22 @@ public interface WorkflowContext {
   <O> List<O> results(List<? extends ChildHandle<? extends O>> children);
 
   /**
-   * Returns a new saga, which keeps undos and executes them in reverse order. It is recorded under
-   * the name {@code saga}, like a group of branches.
+   * Returns a new saga, which keeps undos and executes them in reverse order. The keys of its undos
+   * begin with {@code saga}; the saga itself records nothing.
    */
   Saga saga();
 
   /**
    * Publishes a value under a name, for readers outside of the run: {@link RunHandle#published},
-   * {@link RunHandle#watch}, the command line and the dashboard. Of each name they see the last
-   * value, also while no worker has the run, and after its end.
+   * {@link RunHandle#watch}, the command line and the dashboard. They read the last value of each
+   * name, also while no worker has the run, and after its end.
    *
    * <pre>{@code
    * ctx.publish("progress", new Progress(shipped, orders.size()));
    * }</pre>
    *
    * <p>The call does not wait and records no step. The value is stored with the run's next report,
-   * at the latest after about two seconds, also while a long step runs; if the code publishes
+   * at the latest after about two seconds, also while a long step runs. If the code publishes
    * another value of the name before that, only the last one is stored. A replay does not store it
    * again. In branches, the last call counts, whichever branch makes it. The next attempt of a run
    * publishes again.
@@ -368,17 +368,18 @@ public interface WorkflowContext {
    * workflow, to show how far a long step is. A step that is executed again publishes again.
    *
    * @param name 1 to 200 characters, without control characters
-   * @param value any value that the codec can encode; null is a value, too. At most 64 KiB, and 1
-   *     MiB in all names of a run
+   * @param value any value that the codec can encode, also null; at most 64 KiB, and at most 1 MiB
+   *     for all names of a run together
    * @throws InvalidArgumentException with code {@code INVALID_NAME}, or {@code TOO_MUCH_PUBLISHED}
-   *     if a value is too large, or if the run has more than 1,000 names; a name counts once for
-   *     each branch that publishes it. Calls inside of steps have these limits once more
+   *     if a limit of {@code value} is exceeded, or if the run has more than 1,000 names; a name
+   *     counts once for each branch that publishes it. Calls inside of steps have these limits once
+   *     more
    */
   void publish(String name, @Nullable Object value);
 
   /**
-   * Executes a step that a cancel does not interrupt, and that is executed after one, too. Use it
-   * where the run must leave something behind in order, usually in {@code finally}:
+   * Executes a step that a cancel of the run neither prevents nor interrupts. Use it for work that
+   * the run must do however it ends, such as releasing a lock, usually in {@code finally}:
    *
    * <pre>{@code
    * try {
@@ -407,10 +408,11 @@ public interface WorkflowContext {
    * Returns the current time, recorded as a step named {@code now}: a replay returns the same time,
    * on any worker and in any attempt of the run. It is the database's clock, as seen by the worker:
    * the time of the claim, plus what has passed since. In a test it follows the clock of the test
-   * kit. The time has microseconds.
+   * kit. Its precision is microseconds.
    *
    * <p>The call does not wait. The time is sent with the run's next report, and is durable before
-   * the next step begins. Like every step it counts as continuing after a caught failure.
+   * the next step begins. Like every step, it counts as a further step after a caught failure: see
+   * {@link RunHandle#resume}.
    */
   Instant now();
 

@@ -259,15 +259,16 @@ public final class WorkflowStarter<I, O> {
 
   /**
    * Requests a start in the transaction of this connection: the run is started if and only if the
-   * transaction commits. The connection must be one to the database of the server. It executes one
-   * statement, which needs the right to call {@code kagzi.start_workflow}. It needs no server.
+   * transaction commits. The connection must be one to the database of the server. This method
+   * executes one statement, which needs the right to call {@code kagzi.start_workflow}, and waits
+   * for no server.
    *
-   * <p>A server starts the run soon after the commit. Until then, methods of the returned handle
-   * throw {@link RunNotFoundException}. If the server refuses the start, there is no run, and
-   * {@link RunHandle#explain} has the reason; so it does if {@link #id} is the id of an open run,
-   * and {@link RunHandle#existed} is always false.
+   * <p>A server starts the run soon after the commit. Until then, calls of the returned handle,
+   * except {@link RunHandle#explain}, throw {@link RunNotFoundException}. If the server refuses the
+   * start, or if an open run has the {@link #id}, no run is started: {@code explain} returns the
+   * reason. {@link RunHandle#existed} is always false.
    *
-   * <p>In a step, the run does not have the step as its parent.
+   * <p>If a step calls this method, the step is not the parent of the run.
    *
    * @throws SQLException if the statement fails
    * @throws IllegalStateException if the connection is in auto-commit mode
@@ -301,8 +302,8 @@ public final class WorkflowStarter<I, O> {
    * relay sends it ({@link Kagzi#relayOutbox}); starts and signals with the same id are sent in the
    * order in which they were written. {@link OutboxTable} creates the table.
    *
-   * <p>Until the start is sent, methods of the returned handle throw {@link RunNotFoundException}.
-   * If an open run has the {@link #id}, the relay starts no other run. If the server refuses the
+   * <p>Until the start is sent, calls of the returned handle throw {@link RunNotFoundException}. If
+   * an open run has the {@link #id}, the relay starts no other run. If the server refuses the
    * start, the row stays in the outbox: {@link OutboxTable#refused}.
    *
    * @throws SQLException if the statement fails
@@ -368,8 +369,8 @@ public final class WorkflowStarter<I, O> {
   }
 
   /**
-   * Sends a signal to the open run with this {@link #id}. If there is none, starts a run that has
-   * the signal, in one transaction. Returns when that is stored durably.
+   * Sends a signal to the open run with this {@link #id}. If there is none, starts a run with this
+   * id and sends the signal to it, in one transaction. Returns when that is stored durably.
    *
    * @param input used only if the run is started
    * @return the run; {@link RunHandle#existed} is false if this call started it

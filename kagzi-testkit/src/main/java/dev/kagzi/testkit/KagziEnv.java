@@ -244,8 +244,8 @@ public final class KagziEnv implements AutoCloseable {
   /**
    * Waits until only {@link #advance} can cause further progress. Then no worker executes a run,
    * every due run that a worker can take has been taken, passed deadlines are processed, and all
-   * workers are registered. Open runs are sleeping, waiting for a child or a retry, or have no
-   * worker.
+   * workers are registered. Open runs are sleeping, waiting for a child, a signal, a callback or a
+   * retry, or have no worker.
    *
    * @throws IllegalStateException if the environment does not settle within ten seconds; the
    *     message lists what is still active, and what each of these runs is doing

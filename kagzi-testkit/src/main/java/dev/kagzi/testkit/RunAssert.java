@@ -107,7 +107,7 @@ public final class RunAssert<O> extends AbstractAssert<RunAssert<O>, RunHandle<O
     return hasSignals(true, List.of(names));
   }
 
-  /** Asserts which signals have arrived that the run has not received. */
+  /** Asserts which arrived signals the run has not received, by name and in their order. */
   public RunAssert<O> hasUnreceivedSignals(String... names) {
     return hasSignals(false, List.of(names));
   }
@@ -168,7 +168,7 @@ public final class RunAssert<O> extends AbstractAssert<RunAssert<O>, RunHandle<O
     return this;
   }
 
-  /** Asserts that the run is suspended: it sleeps, or waits for a child or a signal. */
+  /** Asserts that the run is suspended: it sleeps, or waits for a child, signal or callback. */
   public RunAssert<O> isSleeping() {
     return hasStatus(RunStatus.SLEEPING);
   }

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Queues and workers of all servers, as metrics show them. */
 record ClusterState(List<Queue> queues, List<Workers> workers) {
-  // How many pairs of queue and type, with version, are searched for their oldest due run; those
-  // with the most pending runs first.
+  // How many combinations of queue, type and version are searched for their oldest due run. Those
+  // with the most pending runs come first.
   private static final int PROBES_MAX = 10_000;
 
   /**

@@ -50,7 +50,7 @@ final class RunningCauses {
     return causes;
   }
 
-  /** The functions that this claim has begun. Those of earlier claims were interrupted. */
+  /** The FUNCTION steps that this claim executes. Those of earlier claims were interrupted. */
   private List<WaitFacts.Step> executed() {
     return facts.steps().stream()
         .filter(

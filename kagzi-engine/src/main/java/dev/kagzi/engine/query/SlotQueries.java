@@ -119,7 +119,7 @@ final class SlotQueries {
     return new Found(held, longest);
   }
 
-  /** The first runs of all types, and the first of this type, which may have a limit of its own. */
+  /** The longest-held runs of all types, and of this type, which may have a limit of its own. */
   private List<WaitFacts.SlotRun> longest(List<Longest> longest, String type) throws SQLException {
     List<WaitFacts.SlotRun> found = new ArrayList<>(runs(ids(longest, null, NAMED_MAX), NAMED_MAX));
     if (found.stream().anyMatch(run -> !run.type().equals(type))) {

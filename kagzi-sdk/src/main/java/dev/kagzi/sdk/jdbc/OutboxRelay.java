@@ -16,7 +16,10 @@ public interface OutboxRelay extends AutoCloseable {
    */
   List<RelayProblem> problems();
 
-  /** Waits for the rows that are being sent, and stops. */
+  /**
+   * Stops the relay. Waits for the rows that are being sent, but not longer than 15 seconds for
+   * each of its two threads. Rows that were not acknowledged by then stay and are sent again later.
+   */
   @Override
   void close();
 }

@@ -9,8 +9,8 @@ import java.util.Objects;
 import javax.sql.DataSource;
 
 /**
- * The table {@code kagzi_outbox} of an application's database, which has the starts and signals
- * that are not sent yet. Thread-safe.
+ * The table {@code kagzi_outbox} of an application's database, which contains the starts and
+ * signals that were not sent yet or that the server refused. Thread-safe.
  */
 public final class OutboxTable {
   private final DataSource dataSource;
@@ -55,7 +55,7 @@ public final class OutboxTable {
   }
 
   /**
-   * Deletes a refused row, so that the rows of its key that follow are sent.
+   * Deletes a refused row, so that later rows with the same key are sent.
    *
    * @return false if no refused row has this id
    */

@@ -3,8 +3,8 @@ package dev.kagzi.sdk.jdbc;
 import java.time.Instant;
 
 /**
- * A row of the outbox that the server has refused. It stays, and the rows of its key that follow
- * wait.
+ * A row of the outbox that the server has refused. It stays in the table, and later rows with the
+ * same key wait.
  *
  * @param id the row's id: {@link OutboxTable#retry}, {@link OutboxTable#discard}
  * @param key the id of the start, or the run id

@@ -43,16 +43,16 @@ public final class StepTable {
   }
 
   /**
-   * Deletes the rows of runs that have ended and can never continue: that the server returns as
-   * COMPLETED or CANCELLED, or that the server has deleted after their retention. Rows of open,
-   * FAILED and TIMED_OUT runs stay, because a resume needs them.
+   * Deletes the rows of runs that can never continue: runs that are COMPLETED or CANCELLED, and
+   * runs that the server has deleted after their retention. Rows of open, FAILED and TIMED_OUT runs
+   * stay, because a replay or a resume needs them.
    *
    * <p>It reads the rows of the client's namespace in the order of run ids, and asks the server
    * about each run whose rows are old enough. Call it regularly, for example once a day.
    *
    * @param age how long ago the run must have ended, and how old its rows must be; at least an
-   *     hour. A worker that has been suspended for a shorter time, and did not notice that it lost
-   *     its run, still finds the rows
+   *     hour. Choose more than a worker process may be paused: a worker that continues after a
+   *     pause, and has not noticed that it lost its run, must still find the rows
    * @return the number of deleted rows
    * @throws IllegalStateException if the server knows none of the runs, which happens if the client
    *     is connected to another server than the one whose runs wrote the table; nothing is deleted

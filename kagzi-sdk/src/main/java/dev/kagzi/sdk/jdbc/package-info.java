@@ -1,6 +1,5 @@
 /**
- * The border between runs and the tables of an application, with interfaces of {@code java.sql}
- * only.
+ * Transactions of runs with the tables of an application. Depends on the interfaces of JDBC only.
  *
  * <p>A transactional step ({@link dev.kagzi.sdk.WorkflowContext#transaction}) stores its result in
  * the application's database, in the transaction of its effects. {@link

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param isLocal without a public URL, URLs name this server's own port: for development
  * @param port the port that serves callbacks and nothing else; {@link ListenConfig#NONE}: the HTTP
  *     port serves them
- * @param proxies whose forwarded addresses are believed
+ * @param proxies the proxies whose forwarded addresses are trusted
  */
 public record CallbackConfig(CallbackKeys keys, boolean isLocal, int port, TrustedProxies proxies) {
 

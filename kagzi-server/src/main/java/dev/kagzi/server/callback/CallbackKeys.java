@@ -65,7 +65,7 @@ public final class CallbackKeys {
     return new CallbackKeys(keys);
   }
 
-  // Not the text itself: keys of other purposes that have the same text must not fit.
+  // Not the text itself: a key of another purpose with the same text must not be valid here.
   private static Key key(String secret) {
     byte[] derived =
         mac(
@@ -80,7 +80,7 @@ public final class CallbackKeys {
     return keys.isEmpty();
   }
 
-  /** Returns by which the signing key is found again after a rotation. It tells nothing of it. */
+  /** Returns the id of the signing key, which finds it after a rotation. It reveals no key. */
   String signingId() {
     return keys.getFirst().id;
   }

@@ -88,7 +88,7 @@ final class CallbackBody {
     }
   }
 
-  /** Returns the texts of a JSON object by name; null if it is none. */
+  /** Returns the string members of a JSON object by name; null if it is no JSON object. */
   private static @Nullable Map<String, String> fields(String text) {
     try (JsonParser parser = FACTORY.createParser(ObjectReadContext.empty(), text)) {
       if (parser.nextToken() != JsonToken.START_OBJECT) {

@@ -19,7 +19,7 @@ public final class WebGuard implements Handler {
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
           + " form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-  // Probes name any host, and these answers tell nothing that a page could use.
+  // Probes send any Host header, and these responses contain nothing that a page could use.
   private static final Set<String> OPEN = Set.of("/healthz", "/readyz");
   private static final Set<String> FOREIGN = Set.of("cross-site", "same-site");
 

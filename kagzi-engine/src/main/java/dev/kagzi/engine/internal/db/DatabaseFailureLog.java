@@ -59,7 +59,7 @@ public final class DatabaseFailureLog {
   private record FailureKind(String call, @Nullable String state, String statement) {}
 
   /**
-   * @param unlogged failures since this line
+   * @param unlogged number of failures since this line
    */
   private record LastLine(long nanos, long unlogged) {}
 

@@ -57,8 +57,8 @@ public final class PublishedValues {
   }
 
   /**
-   * Adds those of the values that are later than the stored ones. Returns a refusal if the run
-   * would have too many; then the values before that one are added.
+   * Adds the values that are later than the stored ones. Stops at the first value that would exceed
+   * a limit of the run (names or bytes) and returns a refusal; the values before it are added.
    *
    * @param runAttempt the attempt of the run
    * @param epoch the claim that reports the values

@@ -10,10 +10,10 @@ import java.util.List;
 public final class ReservedIds {
   public static final String SCHEDULE = "schedule:";
 
-  /** The failure handler that is set in a start. */
+  /** Prefix of runs of a failure handler that a start has set. */
   public static final String FAILURE_HANDLER = "failure-";
 
-  /** The failure handler of a namespace. */
+  /** Prefix of runs of the failure handler of a namespace. */
   public static final String NAMESPACE_FAILURE_HANDLER = "system-failure-";
 
   public static final List<String> PREFIXES =

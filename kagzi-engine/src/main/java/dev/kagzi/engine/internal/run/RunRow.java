@@ -212,7 +212,7 @@ public final class RunRow {
     this.cancelEpoch = null;
   }
 
-  /** Ends the run without its holder: cancel, terminate, timeout or crashes. */
+  /** Ends the run without a report of its holder: by cancel, terminate, timeout or crashes. */
   public void endFromOutside(RunStatus end, @Nullable Failure why) {
     endClaim(end, null);
     this.failure = why;
@@ -285,7 +285,7 @@ public final class RunRow {
     this.simple = true;
   }
 
-  /** Whether a simple client has executed the run, which cannot receive signals. */
+  /** Whether a simple client has executed the run. Such a run cannot receive signals. */
   public boolean isSimple() {
     return simple;
   }

@@ -97,8 +97,8 @@ final class Chains {
   }
 
   /**
-   * Inserts the successors. Call it after the ends of their predecessors are written: these have
-   * released their external ids then.
+   * Inserts the successors. Call it after the ends of their predecessors are written, because that
+   * releases their external ids.
    */
   void flush(Session tx, RunBatch batch, RunEvents events) throws SQLException {
     if (successors.isEmpty()) {

@@ -139,7 +139,7 @@ final class SignalBuffer {
   }
 
   /**
-   * Adds a signal behind all others of its run.
+   * Appends a signal after all others of its run.
    *
    * @param firstRun the first run of its chain; null if that is the run itself
    */

@@ -28,9 +28,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides which step receives which signal. A signal goes to a step only while a worker asks for
- * it, or while the run is parked until the step ends; all other signals are buffered. So a step
- * that its code no longer waits for never takes a signal.
+ * Decides which step receives which signal. A step receives a signal only when a worker reports
+ * that the step waits, or while the run is parked until the step ends. All other signals are
+ * buffered. So a step that its code no longer waits for never receives a signal.
  */
 record SignalTransitions(
     RunBatch batch,

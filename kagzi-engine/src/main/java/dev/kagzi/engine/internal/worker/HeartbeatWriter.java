@@ -141,7 +141,7 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
 
   /** Called after the commit. */
   interface Listener {
-    /** The heartbeats of these workers were stored, or their rows are locked. */
+    /** These workers are alive: their heartbeats were stored, or skipped because of a row lock. */
     void stored(Map<WorkerId, WorkerStatus> present);
 
     /** The run was locked: the run's own lane must renew the lease of this claim. */

@@ -214,7 +214,7 @@ public final class StartBatcher
   private static KagziException refused(StartWorkflowRequest start, ErrorDetail refusal) {
     String message =
         "start of %s refused: %s".formatted(start.getWorkflowType(), refusal.getMessage());
-    // The run id is new, so the conflict can only be about the external id.
+    // The server recognizes a repeated run id, so the conflict is about the external id.
     if (start.getIdConflictPolicy() == IdConflictPolicy.ID_CONFLICT_POLICY_REJECT
         && refusal.getCode() == ErrorCode.ERROR_CODE_CONFLICT) {
       return new RunExistsException(start.getExternalId(), refusal.getSubjectId(), message);

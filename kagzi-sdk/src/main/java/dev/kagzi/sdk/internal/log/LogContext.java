@@ -40,7 +40,7 @@ public final class LogContext {
     return new MdcScope(Map.of("step", step, "attempt", Integer.toString(attempt)));
   }
 
-  /** Names the span until the scope is closed. */
+  /** Adds the ids of the trace and the span to the MDC until the scope is closed. */
   public static MdcScope enterSpan(String traceId, String spanId) {
     return new MdcScope(Map.of("trace_id", traceId, "span_id", spanId));
   }

@@ -10,12 +10,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Values that a workflow thread has published and not yet sent; of each name the last one. They are
- * sent behind the results that the code had when it published them: a stored value never depends on
+ * sent after the results that the code had when it published them: a stored value never depends on
  * a result that a crash can change. Guarded by the lock of the execution state; {@link #isOld} and
  * {@link #answered} may be called without it.
  */
 final class PendingValues {
-  /** Values that no other report has taken along for this long get one of their own. */
+  /** Values that wait this long without another report are sent in a report of their own. */
   private static final long WAIT_NANOS_MAX = TimeUnit.SECONDS.toNanos(2);
 
   /** Published before the held result; empty if there is none. */
@@ -25,7 +25,7 @@ final class PendingValues {
   private volatile long sinceNanos;
   private volatile boolean empty = true;
 
-  /** Sent and not answered. While no server answers, further values wait here. */
+  /** Sent values are not answered. Until the answer, no report is sent for values alone. */
   private volatile boolean inFlight;
 
   record Key(String scope, String name) {}

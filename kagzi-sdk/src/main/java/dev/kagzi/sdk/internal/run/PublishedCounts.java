@@ -41,9 +41,9 @@ final class PublishedCounts {
   }
 
   /**
-   * Returns the next value of a step's code. A replay does not execute it, so its values are not
-   * counted by calls: each is later than those of earlier claims. All steps of a branch share a
-   * scope, because a run may have more steps than names.
+   * Returns the next value that a step's code publishes. A replay does not execute that code, so
+   * calls cannot number its values. The epoch makes each value later than those of earlier claims.
+   * All steps of a branch share a scope, because a run may have more steps than names.
    *
    * @param scope of the code that the step belongs to
    */

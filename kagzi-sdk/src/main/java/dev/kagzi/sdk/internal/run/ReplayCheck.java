@@ -134,7 +134,7 @@ final class ReplayCheck {
 
   /**
    * Returns a step that the same claim recorded between {@code last} and {@code step}, and that the
-   * code has not asked for; null if there is none.
+   * code has not asked for; null if there is none, or after {@link #SEARCHES_MAX} searches.
    */
   private @Nullable RecordedStep missedBefore(RecordedStep step, @Nullable RecordedStep last) {
     if (++searches > SEARCHES_MAX) {

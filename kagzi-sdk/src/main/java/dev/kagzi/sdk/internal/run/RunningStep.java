@@ -183,7 +183,7 @@ final class RunningStep {
     return cancelled;
   }
 
-  /** The cause is what the code threw after its interrupt, or shows where the code still is. */
+  /** Its cause: what the interrupted code threw, or the stack of code that still runs; or none. */
   TimeoutException timeout(@Nullable Throwable thrown) {
     TimeoutException timeout =
         new TimeoutException("step %s timed out after %s".formatted(key, text(timeoutMs)));

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Why an execution stops before its code has ended. */
 sealed interface StopReason {
-  /** The server has released the run until its sleep, retry delay or child is over. */
+  /** The server has released the run until its sleep, retry delay, child or receive is over. */
   record Parked() implements StopReason {}
 
   /** The run has continued as new. */
