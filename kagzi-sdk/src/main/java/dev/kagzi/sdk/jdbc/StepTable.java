@@ -54,8 +54,9 @@ public final class StepTable {
    *     hour. Choose more than a worker process may be paused: a worker that continues after a
    *     pause, and has not noticed that it lost its run, must still find the rows
    * @return the number of deleted rows
-   * @throws IllegalStateException if the server knows none of the runs, which happens if the client
-   *     is connected to another server than the one whose runs wrote the table; nothing is deleted
+   * @throws IllegalStateException if the server knows none of the newest 100 runs, which happens if
+   *     the client is connected to another server than the one whose runs wrote the table; nothing
+   *     is deleted
    */
   public long purge(Kagzi kagzi, Duration age) throws SQLException {
     if (age.compareTo(Duration.ofHours(1)) < 0) {

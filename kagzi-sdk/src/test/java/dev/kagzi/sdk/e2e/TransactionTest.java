@@ -416,7 +416,7 @@ class TransactionTest extends RealServerTest {
 
     assertThatThrownBy(() -> StepTable.in(database).purge(kagzi, Duration.ofHours(1)))
         .isInstanceOf(IllegalStateException.class)
-        .hasMessageContaining("knows none of 1 runs of namespace default");
+        .hasMessageContaining("knows none of the newest 1 runs of namespace default");
     assertThatThrownBy(() -> StepTable.in(database).purge(kagzi, Duration.ofMinutes(1)))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("age: PT1M (expected: at least PT1H)");

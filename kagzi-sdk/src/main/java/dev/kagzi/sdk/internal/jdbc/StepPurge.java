@@ -19,8 +19,16 @@ import org.jspecify.annotations.Nullable;
 public final class StepPurge {
   private static final int PAGE_MAX = 500;
 
-  /** If the server does not know this number of runs, it is taken for the wrong server. */
-  private static final int UNKNOWN_MAX = 10_000;
+  /** If the server knows none of this number of runs, it is taken for the wrong server. */
+  private static final int NEWEST_MAX = 100;
+
+  private static final String NEWEST =
+      """
+      SELECT DISTINCT run_id FROM kagzi_steps
+       WHERE namespace = ?
+       ORDER BY run_id DESC
+       LIMIT ?
+      """;
 
   private static final String FIRST_PAGE =
       """
@@ -69,35 +77,45 @@ public final class StepPurge {
   public long purge() throws SQLException {
     Instant before = Instant.now().minus(age);
     long deleted = 0;
-    boolean knowsAny = false;
-    List<String> unknown = new ArrayList<>();
-    String last = null;
-    do {
-      List<String> page = page(last, before);
-      last = page.isEmpty() ? null : page.getLast();
-      List<String> over = new ArrayList<>();
-      for (String runId : page) {
-        RunState state = server.apply(runId);
-        knowsAny |= !(state instanceof RunState.Unknown);
-        switch (state) {
-          case RunState.CanContinue() -> {}
-          case RunState.Ended(Instant at) when at.isBefore(before) -> over.add(runId);
-          case RunState.Ended ended -> {}
-          case RunState.Unknown() -> unknown.add(runId);
-        }
-      }
-      if (knowsAny) {
-        over.addAll(unknown);
-        unknown.clear();
-      }
-      deleted += delete(over);
-    } while (last != null && unknown.size() < UNKNOWN_MAX);
-    if (!unknown.isEmpty()) {
-      throw new IllegalStateException(
-          "kagzi_steps: the server knows none of %d runs of namespace %s (expected: at least one; is the client connected to the right server?)"
-              .formatted(unknown.size(), namespace));
+    List<String> page = page(null, before);
+    if (!page.isEmpty()) {
+      checkServer();
+    }
+    while (!page.isEmpty()) {
+      deleted += delete(page.stream().filter(runId -> isOver(runId, before)).toList());
+      page = page(page.getLast(), before);
     }
     return deleted;
+  }
+
+  /**
+   * Another server knows none of the runs, so it must not decide that they were deleted. The right
+   * one knows some of the newest, because run ids begin with the time at which they were made.
+   */
+  private void checkServer() throws SQLException {
+    List<String> newest = newest();
+    if (newest.stream().allMatch(runId -> server.apply(runId) instanceof RunState.Unknown)) {
+      throw new IllegalStateException(
+          "kagzi_steps: the server knows none of the newest %d runs of namespace %s (expected: at least one; is the client connected to the right server?)"
+              .formatted(newest.size(), namespace));
+    }
+  }
+
+  private boolean isOver(String runId, Instant before) {
+    return switch (server.apply(runId)) {
+      case RunState.CanContinue() -> false;
+      case RunState.Ended(Instant at) -> at.isBefore(before);
+      case RunState.Unknown() -> true;
+    };
+  }
+
+  private List<String> newest() throws SQLException {
+    try (Connection connection = dataSource.getConnection();
+        PreparedStatement select = connection.prepareStatement(NEWEST)) {
+      select.setString(1, namespace);
+      select.setInt(2, NEWEST_MAX);
+      return runIds(select);
+    }
   }
 
   private List<String> page(@Nullable String after, Instant before) throws SQLException {
@@ -111,14 +129,18 @@ public final class StepPurge {
       }
       select.setTimestamp(next++, Timestamp.from(before));
       select.setInt(next, PAGE_MAX);
-      List<String> runIds = new ArrayList<>();
-      try (ResultSet rows = select.executeQuery()) {
-        while (rows.next()) {
-          runIds.add(rows.getString(1));
-        }
-      }
-      return runIds;
+      return runIds(select);
     }
+  }
+
+  private static List<String> runIds(PreparedStatement select) throws SQLException {
+    List<String> runIds = new ArrayList<>();
+    try (ResultSet rows = select.executeQuery()) {
+      while (rows.next()) {
+        runIds.add(rows.getString(1));
+      }
+    }
+    return runIds;
   }
 
   private long delete(List<String> runIds) throws SQLException {
