@@ -48,6 +48,7 @@ class ShardTest {
           Map.entry("value.RunId.in UUID(long, long)", "the argument"),
           Map.entry("value.RunId.derived derived(String, long)", "the run that is derived from"),
           Map.entry("value.RunId.derived UUID(long, long)", "the run that is derived from"),
+          Map.entry("internal.run.SignalRequestRows.<clinit> UUID(long, long)", "not an id"),
           Map.entry("internal.run.ExpiredRuns$Position.<clinit> UUID(long, long)", "not an id"));
 
   /** The SDK has the same values in its own test. */
