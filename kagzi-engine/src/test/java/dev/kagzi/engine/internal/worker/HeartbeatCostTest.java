@@ -4,9 +4,11 @@ import static dev.kagzi.engine.TestEngine.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kagzi.engine.EngineConfig;
+import dev.kagzi.engine.TestConfigs;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
 import dev.kagzi.engine.WatchedConnector;
+import dev.kagzi.engine.config.NotifierKind;
 import dev.kagzi.engine.internal.db.Database;
 import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.worker.HeartbeatResult;
@@ -46,6 +48,7 @@ class HeartbeatCostTest {
     }
   }
 
+  /** Without the notifier, whose commits do not wait for the disk either. */
   @Test
   void heartbeats_do_not_wait_for_the_disk_and_everything_else_does() throws Exception {
     List<Connection> writers = new CopyOnWriteArrayList<>();
@@ -53,7 +56,7 @@ class HeartbeatCostTest {
         TestEngine.start(
             database.config(),
             "disk",
-            EngineConfig.defaults(),
+            TestConfigs.withNotifier(NotifierKind.IN_PROCESS),
             () -> {
               Connection opened = Database.connect(database.config());
               writers.add(opened);
