@@ -71,6 +71,7 @@ class ServerAwayTest {
           "Kagzi.namespace",
           "Kagzi.namespaces",
           "Kagzi.relayOutbox",
+          "Kagzi.relays",
           "Kagzi.replayer",
           "Kagzi.schedule",
           "Kagzi.schedules",
