@@ -84,6 +84,15 @@ final class History {
   }
 
   @Nullable RecordedStep take(String key) {
+    RecordedStep step = steps.get(key);
+    if (step != null && step.getKind() == StepKind.STEP_KIND_SIGNAL) {
+      // Before the removal: another branch may win meanwhile, and must find this receive.
+      receives.add(key);
+    }
+    return remove(key);
+  }
+
+  private @Nullable RecordedStep remove(String key) {
     RecordedStep step = steps.remove(key);
     if (step != null) {
       count(key, -1);
@@ -111,7 +120,7 @@ final class History {
   void discard(String prefix) {
     for (String key : steps.keySet()) {
       if (key.startsWith(prefix) && isOfBranch(key, prefix)) {
-        RecordedStep step = take(key);
+        RecordedStep step = remove(key);
         discardedOpen |= step != null && isOpen(step);
       }
     }
@@ -147,19 +156,15 @@ final class History {
     waits.decrementAndGet();
   }
 
-  /** The code asked for a receive that is recorded as ended. */
-  void received(String key) {
-    receives.add(key);
-  }
-
   /** Whether a branch has begun a receive, in this execution or in an earlier one. */
   boolean hasReceives(String scope) {
-    return receives.stream().anyMatch(key -> key.startsWith(scope))
-        || steps.values().stream()
+    // In this order, because take adds to the second before it removes from the first.
+    return steps.values().stream()
             .anyMatch(
                 step ->
                     step.getKind() == StepKind.STEP_KIND_SIGNAL
-                        && step.getStepKey().startsWith(scope));
+                        && step.getStepKey().startsWith(scope))
+        || receives.stream().anyMatch(key -> key.startsWith(scope));
   }
 
   /**

@@ -74,10 +74,7 @@ final class Receives {
   private boolean isOver(RecordedStep recorded) {
     HistoryMismatch.requireKind(workflowThread, recorded, StepKind.STEP_KIND_SIGNAL);
     return switch (recorded.getResultCase()) {
-      case OUTPUT, TIMED_OUT -> {
-        context.history().received(recorded.getStepKey());
-        yield true;
-      }
+      case OUTPUT, TIMED_OUT -> true;
       case SLEEPS_MS, OPEN -> false;
       case FINAL_FAILURE, RETRY, RESULT_NOT_SET ->
           throw HistoryMismatch.unreadable(workflowThread, recorded);
