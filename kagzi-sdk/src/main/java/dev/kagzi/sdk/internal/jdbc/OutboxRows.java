@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 public final class OutboxRows {
   private static final int FETCH = 50;
 
-  /** A batch ends when it has so many bytes. */
+  /** A batch ends when its rows have this many bytes. */
   static final long BATCH_BYTES_MAX = 8 << 20;
 
   private static final int REASON_LENGTH_MAX = 2_000;
