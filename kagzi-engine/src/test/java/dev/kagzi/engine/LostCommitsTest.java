@@ -232,6 +232,8 @@ class LostCommitsTest {
     postgres.loseCommitsSinceSave();
     other = TestEngine.start(postgres.config(), "q", PATIENT);
     WorkerId third = other.register();
+    // Sessions are opened in the background; the first one begins the generation.
+    await().until(() -> generation() > 0);
     // Both numbers are random.
     postgres.execute("UPDATE kagzi.database_generation SET generation = " + number);
     other.close();

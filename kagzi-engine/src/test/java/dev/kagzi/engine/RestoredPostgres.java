@@ -1,5 +1,7 @@
 package dev.kagzi.engine;
 
+import static org.awaitility.Awaitility.await;
+
 import dev.kagzi.engine.config.DatabaseConfig;
 import dev.kagzi.postgres.EmbeddedPostgres;
 import java.io.IOException;
@@ -9,6 +11,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -31,13 +34,25 @@ final class RestoredPostgres implements AutoCloseable {
     postgres.createDatabase(NAME);
   }
 
+  /** Returns once PostgreSQL accepts writes: it is read-only until its recovery has ended. */
   private EmbeddedPostgres start(int port) {
-    return EmbeddedPostgres.builder()
-        .dataDir(folder)
-        .durable(false)
-        .port(port)
-        .setting("restore_command", "false")
-        .start();
+    EmbeddedPostgres started =
+        EmbeddedPostgres.builder()
+            .dataDir(folder)
+            .durable(false)
+            .port(port)
+            .setting("restore_command", "false")
+            .start();
+    await().atMost(Duration.ofSeconds(30)).until(() -> isWritable(started));
+    return started;
+  }
+
+  private static boolean isWritable(EmbeddedPostgres started) throws SQLException {
+    try (Connection connection = started.connect("postgres");
+        Statement statement = connection.createStatement();
+        ResultSet rows = statement.executeQuery("SELECT NOT pg_is_in_recovery()")) {
+      return rows.next() && rows.getBoolean(1);
+    }
   }
 
   DatabaseConfig config() {
