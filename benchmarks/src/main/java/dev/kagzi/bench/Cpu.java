@@ -24,6 +24,23 @@ final class Cpu {
     }
   }
 
+  /** The time that the JIT compilers of a JVM have used so far. */
+  static OptionalDouble ofCompilers(long pid) {
+    double sum = 0;
+    try (DirectoryStream<Path> threads =
+        Files.newDirectoryStream(PROC.resolve(pid + "/task"), "[0-9]*")) {
+      for (Path thread : threads) {
+        // The kernel keeps the first 15 characters of a name: C1 CompilerThre, C2 CompilerThre.
+        if (Files.readString(thread.resolve("comm")).matches("(?s)C[12] Compiler.*")) {
+          sum += Stat.read(thread).own();
+        }
+      }
+      return OptionalDouble.of(sum);
+    } catch (IOException e) {
+      return OptionalDouble.empty();
+    }
+  }
+
   /** The time that a process and its children have used so far, ended children included. */
   static OptionalDouble ofFamily(long parent) {
     try (DirectoryStream<Path> processes = Files.newDirectoryStream(PROC, "[0-9]*")) {
@@ -74,11 +91,15 @@ final class Cpu {
     }
   }
 
-  /** One process in seconds: its own time, and with children that have ended. */
+  /** One process or thread in seconds: its own time, and with children that have ended. */
   private record Stat(long parent, double own, double withEnded) {
 
     static Stat read(long pid) throws IOException {
-      String line = Files.readString(PROC.resolve(pid + "/stat"), StandardCharsets.ISO_8859_1);
+      return read(PROC.resolve(Long.toString(pid)));
+    }
+
+    static Stat read(Path folder) throws IOException {
+      String line = Files.readString(folder.resolve("stat"), StandardCharsets.ISO_8859_1);
       // The name in parentheses may contain anything; fields are counted behind it.
       String[] fields = line.substring(line.lastIndexOf(')') + 2).split(" ");
       double own = Double.parseDouble(fields[11]) + Double.parseDouble(fields[12]);

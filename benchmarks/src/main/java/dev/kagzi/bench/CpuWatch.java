@@ -2,6 +2,7 @@ package dev.kagzi.bench;
 
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
+import java.util.function.LongFunction;
 
 /** Measures how many cores each side of a measurement uses, from its creation on. */
 final class CpuWatch {
@@ -19,17 +20,20 @@ final class CpuWatch {
       long nanos,
       OptionalDouble client,
       OptionalDouble server,
+      OptionalDouble compilers,
       OptionalDouble postgres,
       OptionalDouble machine) {}
 
   /**
    * Cores in use, each empty if it is unknown.
    *
+   * @param compilers the part of the servers' cores that their JIT compilers use
    * @param others the cores of all other processes
    */
   record Cores(
       OptionalDouble client,
       OptionalDouble server,
+      OptionalDouble compilers,
       OptionalDouble postgres,
       OptionalDouble others) {}
 
@@ -37,16 +41,17 @@ final class CpuWatch {
     return new Sample(
         System.nanoTime(),
         Cpu.of(contender.clientPid()),
-        ofServers(),
+        ofServers(Cpu::of),
+        ofServers(Cpu::ofCompilers),
         postmaster.isPresent() ? Cpu.ofFamily(postmaster.getAsLong()) : OptionalDouble.empty(),
         Cpu.ofMachine());
   }
 
-  /** The time of all servers; empty if there is none, or if one is unknown. */
-  private OptionalDouble ofServers() {
+  /** The sum over all servers; empty if there is none, or if one is unknown. */
+  private OptionalDouble ofServers(LongFunction<OptionalDouble> time) {
     double sum = 0;
     for (long pid : contender.serverPids()) {
-      OptionalDouble one = Cpu.of(pid);
+      OptionalDouble one = time.apply(pid);
       if (one.isEmpty()) {
         return one;
       }
@@ -60,6 +65,7 @@ final class CpuWatch {
     double seconds = (last.nanos - first.nanos) / 1e9;
     OptionalDouble client = cores(first.client, last.client, seconds);
     OptionalDouble server = cores(first.server, last.server, seconds);
+    OptionalDouble compilers = cores(first.compilers, last.compilers, seconds);
     OptionalDouble postgres = cores(first.postgres, last.postgres, seconds);
     OptionalDouble machine = cores(first.machine, last.machine, seconds);
     double measured = client.orElse(0) + server.orElse(0) + postgres.orElse(0);
@@ -67,7 +73,7 @@ final class CpuWatch {
         machine.isPresent() && postgres.isPresent()
             ? OptionalDouble.of(Math.max(0, machine.getAsDouble() - measured))
             : OptionalDouble.empty();
-    return new Cores(client, server, postgres, others);
+    return new Cores(client, server, compilers, postgres, others);
   }
 
   private static OptionalDouble cores(OptionalDouble from, OptionalDouble to, double seconds) {

@@ -32,6 +32,7 @@ record Figures(
   static final String RPCS_PER_RUN = "rpcs_per_run";
   static final String CLIENT_CPU = "client_cpu";
   static final String SERVER_CPU = "server_cpu";
+  static final String SERVER_JIT_CPU = "server_jit_cpu";
   static final String POSTGRES_CPU = "postgres_cpu";
 
   private static final double ROUNDING = 1_000;
@@ -107,6 +108,16 @@ record Figures(
     Double used = values.get(cores);
     Double runsPerSecond = values.get(RUNS_PER_S);
     return used == null || runsPerSecond == null ? null : used * 1_000 / runsPerSecond;
+  }
+
+  /**
+   * Processor time of the servers for each run, in milliseconds, without their JIT compilers: three
+   * servers compile the same code three times, but only once in their life.
+   */
+  @Nullable Double serverMsPerRun() {
+    Double all = cpuMsPerRun(SERVER_CPU);
+    Double compilers = cpuMsPerRun(SERVER_JIT_CPU);
+    return all == null || compilers == null ? all : Double.valueOf(all - compilers);
   }
 
   /** This value divided by the other's; null if that is impossible. */

@@ -75,10 +75,13 @@ final class Procedure {
     print("warming up");
     int left = runsMax;
     double best = 0;
-    for (int slice = 0; slice < WARM_UP_SLICES_MAX && left > 0; slice++) {
+    // Each server compiles by itself.
+    int servers = Math.max(1, contender.serverPids().size());
+    for (int slice = 0; slice < WARM_UP_SLICES_MAX * servers && left > 0; slice++) {
       Outcome outcome = contender.run(scenario, new Load(callers, left, WARM_UP_SLICE));
       left -= outcome.runs();
-      if (slice + 1 >= WARM_UP_SLICES_MIN && outcome.runsPerSecond() < best * WARM_UP_GAIN_MIN) {
+      if (slice + 1 >= WARM_UP_SLICES_MIN * servers
+          && outcome.runsPerSecond() < best * WARM_UP_GAIN_MIN) {
         return;
       }
       best = Math.max(best, outcome.runsPerSecond());
@@ -149,6 +152,7 @@ final class Procedure {
         after.requests() < 0 ? null : (after.requests() - before.requests()) / count);
     values.put(Figures.CLIENT_CPU, orNull(cores.client()));
     values.put(Figures.SERVER_CPU, orNull(cores.server()));
+    values.put(Figures.SERVER_JIT_CPU, orNull(cores.compilers()));
     values.put(Figures.POSTGRES_CPU, orNull(cores.postgres()));
     List<Map<String, @Nullable Double>> servers = new ArrayList<>();
     for (int i = 0; i < after.servers().size(); i++) {

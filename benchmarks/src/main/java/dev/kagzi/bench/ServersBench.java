@@ -127,12 +127,14 @@ final class ServersBench {
     for (String name : List.of(Figures.STATEMENTS_PER_RUN, Figures.COMMITS_PER_RUN)) {
       ratios.put(name, figures.ratio(one, name));
     }
-    for (String cores : List.of(Figures.SERVER_CPU, Figures.POSTGRES_CPU)) {
-      Double cost = figures.cpuMsPerRun(cores);
-      Double ofOne = one.cpuMsPerRun(cores);
-      ratios.put(
-          cores + "_per_run", cost == null || ofOne == null || ofOne == 0 ? null : cost / ofOne);
-    }
+    ratios.put("server_cpu_per_run", ratio(figures.serverMsPerRun(), one.serverMsPerRun()));
+    ratios.put(
+        "postgres_cpu_per_run",
+        ratio(figures.cpuMsPerRun(Figures.POSTGRES_CPU), one.cpuMsPerRun(Figures.POSTGRES_CPU)));
     return ratios;
+  }
+
+  private static @Nullable Double ratio(@Nullable Double value, @Nullable Double ofOne) {
+    return value == null || ofOne == null || ofOne == 0 ? null : Double.valueOf(value / ofOne);
   }
 }

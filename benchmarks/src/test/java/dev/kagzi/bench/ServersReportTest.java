@@ -1,6 +1,7 @@
 package dev.kagzi.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.offset;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -63,6 +64,14 @@ class ServersReportTest {
     assertThat(line.get("hand_over_p50_ms").asDouble()).isEqualTo(12);
     assertThat(line.get("target").get("met").asBoolean()).isFalse();
     assertThat(line.get("servers")).hasSize(2);
+  }
+
+  @Test
+  void processor_time_of_servers_does_not_contain_that_of_their_compilers() {
+    Figures figures = figures(3, 1_000, 0.5, 0.1, 0.8);
+    figures.values().put(Figures.SERVER_JIT_CPU, 0.3);
+
+    assertThat(figures.serverMsPerRun()).isEqualTo(0.5, offset(1e-9));
   }
 
   private static ServersBench.Compared compared(Figures figures, Figures one) {

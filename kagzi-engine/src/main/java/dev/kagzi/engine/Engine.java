@@ -119,7 +119,8 @@ public final class Engine implements AutoCloseable {
             database, config.limits(), () -> notifier.publish(new ServerMessage.Versions()));
     this.stepCounts = new StepCounts(config.limits().stepsPerRunMax());
     this.heartbeat =
-        new ServerHeartbeat(database, serverId, notifier, config.rules().stepGraceMs());
+        new ServerHeartbeat(
+            database, serverId, notifier, this::serversCounted, config.rules().stepGraceMs());
     this.expireOverdue = createExpireOverdue(config);
     EngineEvents events = createEvents();
     this.journal = createJournal(config, events, largePayloads);
@@ -168,6 +169,10 @@ public final class Engine implements AutoCloseable {
     this.metrics = new EngineMetrics(database.metrics(), meters, journal);
     this.clusterMetrics = new ClusterMetrics(database, meters);
     database.bind(meters);
+  }
+
+  private void serversCounted(int servers) {
+    journal.setServers(servers);
   }
 
   private Namespaces createNamespaces(EngineConfig config) {

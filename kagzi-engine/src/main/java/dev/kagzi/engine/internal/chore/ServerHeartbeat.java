@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -91,6 +92,7 @@ public final class ServerHeartbeat implements Chore {
   private final Database database;
   private final UUID serverId;
   private final Notifier notifier;
+  private final IntConsumer servers;
   private final long stepGraceMs;
   private volatile PendingWork pendingWork =
       new PendingWork(null, false, null, null, false, false, false, null, null, System.nanoTime());
@@ -124,12 +126,19 @@ public final class ServerHeartbeat implements Chore {
       @Nullable Long typesUs,
       long atNanos) {}
 
-  /** {@code stepGraceMs}: how long a worker may take to report the timeout of a step. */
-  public ServerHeartbeat(Database database, UUID serverId, Notifier notifier, long stepGraceMs) {
+  /**
+   * Creates the chore.
+   *
+   * @param servers receives how many servers are alive, this one included
+   * @param stepGraceMs how long a worker may take to report the timeout of a step
+   */
+  public ServerHeartbeat(
+      Database database, UUID serverId, Notifier notifier, IntConsumer servers, long stepGraceMs) {
     this.database = database;
     this.stepGraceMs = stepGraceMs;
     this.serverId = serverId;
     this.notifier = notifier;
+    this.servers = servers;
   }
 
   @Override
@@ -188,6 +197,7 @@ public final class ServerHeartbeat implements Chore {
                             }))
             .orElse(0L);
     notifier.setOtherServers(others, atNanos);
+    servers.accept((int) others + 1);
   }
 
   /**

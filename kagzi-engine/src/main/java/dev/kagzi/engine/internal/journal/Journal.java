@@ -18,6 +18,7 @@ public final class Journal<W extends Write<?>> implements AutoCloseable {
 
   private final JournalConfig config;
   private final JournalMetrics metrics;
+  private final CommitTurns turns;
   private final List<Lane<W>> lanes = new ArrayList<>();
   private final AtomicLong overflowBytes = new AtomicLong();
   private final LongAdder batches = new LongAdder();
@@ -31,13 +32,28 @@ public final class Journal<W extends Write<?>> implements AutoCloseable {
       EssentialThreads threads) {
     this.config = config;
     this.metrics = metrics;
+    this.turns = new CommitTurns(config.lanes());
     for (int i = 0; i < config.lanes(); i++) {
       lanes.add(
           new Lane<>(
-              "lane-" + i, database, writers.get(), config, metrics, batches, written, threads));
+              "lane-" + i,
+              database,
+              writers.get(),
+              config,
+              metrics,
+              batches,
+              written,
+              turns,
+              lanes,
+              threads));
     }
     metrics.bindQueue(this, Journal::waiting, Journal::waitingBytes);
     lanes.forEach(Lane::start);
+  }
+
+  /** Sets how many servers are alive on the database, this one included. */
+  public void setServers(int count) {
+    turns.setServers(count);
   }
 
   public void append(W write) {

@@ -10,12 +10,16 @@ import dev.kagzi.engine.metrics.JournalMetrics;
 import dev.kagzi.engine.thread.EssentialThreads;
 import dev.kagzi.engine.value.Refusal;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,7 +39,19 @@ final class Lane<W extends Write<?>> {
   private final JournalMetrics metrics;
   private final LongAdder batches;
   private final LongAdder written;
+  private final CommitTurns turns;
+  private final List<Lane<W>> lanes;
   private final Thread thread;
+
+  /** Held while writes of this lane are committed, by this lane or another. */
+  private final ReentrantLock committing = new ReentrantLock();
+
+  /** The lanes whose writes are in the present batch. Used by this lane's thread only. */
+  private final List<Lane<W>> locked = new ArrayList<>();
+
+  /** Backends of other lanes that may still commit writes of this one. */
+  private final Queue<BackendProcess> uncertain = new ConcurrentLinkedQueue<>();
+
   final WriteQueue<W> queue;
 
   private @Nullable Session session;
@@ -51,6 +67,8 @@ final class Lane<W extends Write<?>> {
       JournalMetrics metrics,
       LongAdder batches,
       LongAdder written,
+      CommitTurns turns,
+      List<Lane<W>> lanes,
       EssentialThreads threads) {
     this.name = name;
     this.database = database;
@@ -59,6 +77,8 @@ final class Lane<W extends Write<?>> {
     this.metrics = metrics;
     this.batches = batches;
     this.written = written;
+    this.turns = turns;
+    this.lanes = lanes;
     this.queue = new WriteQueue<>(config.queueBytesMax() / config.lanes());
     this.thread = threads.loop("kagzi-" + name, this::drain);
   }
@@ -78,16 +98,26 @@ final class Lane<W extends Write<?>> {
   private void drain() {
     List<W> batch = List.of();
     try {
-      while (true) {
-        batch = queue.take(config.batchWritesMax(), config.batchBytesMax());
-        if (batch.isEmpty()) {
-          return;
+      int last = 0;
+      for (int waiting = queue.awaitWrites(); waiting > 0; waiting = queue.awaitWrites()) {
+        turns.begin(last + waiting);
+        long beganNanos = System.nanoTime();
+        try {
+          lockIdleLanes();
+          batch = take();
+          last = batch.size();
+          if (!batch.isEmpty()) {
+            batches.increment();
+            written.add(batch.size());
+            metrics.batch(batch.size());
+            commitOrSplit(batch);
+            batch = List.of();
+          }
+        } finally {
+          locked.forEach(lane -> lane.committing.unlock());
+          locked.clear();
+          turns.end(System.nanoTime() - beganNanos);
         }
-        batches.increment();
-        written.add(batch.size());
-        metrics.batch(batch.size());
-        commitOrSplit(batch);
-        batch = List.of();
       }
     } catch (InterruptedException stopped) {
       Thread.currentThread().interrupt();
@@ -98,6 +128,38 @@ final class Lane<W extends Write<?>> {
       refuseAll(batch, "this server is stopping");
       refuseAll(queue.drain(), "this server is stopping");
     }
+  }
+
+  /**
+   * Locks this lane. If other servers use the database, also locks those lanes of this server that
+   * do not commit now: their writes go into the same batch, and keep their order.
+   */
+  private void lockIdleLanes() throws InterruptedException {
+    committing.lockInterruptibly();
+    locked.add(this);
+    if (turns.areShared()) {
+      for (Lane<W> lane : lanes) {
+        if (lane != this && lane.committing.tryLock()) {
+          locked.add(lane);
+        }
+      }
+    }
+  }
+
+  /** Takes from the locked lanes; nothing if another lane has taken the writes of this one. */
+  private List<W> take() {
+    List<W> batch = new ArrayList<>();
+    long bytesLeft = config.batchBytesMax();
+    for (Lane<W> lane : locked) {
+      int writesLeft = config.batchWritesMax() - batch.size();
+      if (writesLeft > 0 && bytesLeft > 0) {
+        for (W write : lane.queue.poll(writesLeft, bytesLeft)) {
+          batch.add(write);
+          bytesLeft -= write.bytes();
+        }
+      }
+    }
+    return batch;
   }
 
   private void commitOrSplit(List<W> batch) throws InterruptedException {
@@ -148,6 +210,7 @@ final class Lane<W extends Write<?>> {
 
   private void commit(List<W> batch) throws SQLException {
     Session open = connected();
+    endUncertain(open);
     long beganNanos = System.nanoTime();
     BatchWriter.Effects effects = null;
     if (batch.size() <= ALONE_MAX) {
@@ -233,6 +296,11 @@ final class Lane<W extends Write<?>> {
 
   private void giveUp(List<W> batch, SQLException cause) {
     unavailable = true;
+    for (Lane<W> lane : locked) {
+      if (lane != this && backend != null) {
+        lane.uncertain.add(backend);
+      }
+    }
     String why = "the database is unavailable (SQLSTATE " + cause.getSQLState() + "); try again";
     // Empty the queue first: a caller that retries after the refusal must find it empty, or append
     // refuses again.
@@ -271,6 +339,14 @@ final class Lane<W extends Write<?>> {
     }
     session = fresh;
     return fresh;
+  }
+
+  /** A write may be sent again through this lane after another one has given it up. */
+  private void endUncertain(Session open) throws SQLException {
+    for (BackendProcess other = uncertain.peek(); other != null; other = uncertain.peek()) {
+      other.end(open);
+      uncertain.remove();
+    }
   }
 
   private void dropSession() {

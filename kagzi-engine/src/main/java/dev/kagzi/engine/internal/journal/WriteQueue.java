@@ -96,23 +96,30 @@ final class WriteQueue<W extends Write<?>> {
     return true;
   }
 
-  /** Waits for a write, then takes up to the limits, at least one; empty if closed and drained. */
-  List<W> take(int writesMax, long bytesMax) throws InterruptedException {
+  /** Waits for a write. Returns how many wait; 0 if closed and drained. */
+  int awaitWrites() throws InterruptedException {
     lock.lockInterruptibly();
     try {
-      while (waiting.isEmpty()) {
-        if (closed) {
-          return List.of();
-        }
+      while (waiting.isEmpty() && !closed) {
         filled.await();
       }
-      return poll(writesMax, bytesMax);
+      return waiting.size();
     } finally {
       lock.unlock();
     }
   }
 
-  private List<W> poll(int writesMax, long bytesMax) {
+  /** Takes up to the limits, at least one write if any waits. */
+  List<W> poll(int writesMax, long bytesMax) {
+    lock.lock();
+    try {
+      return waiting.isEmpty() ? List.of() : pollSome(writesMax, bytesMax);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private List<W> pollSome(int writesMax, long bytesMax) {
     List<W> batch = new ArrayList<>(Math.min(writesMax, waiting.size()));
     long taken = 0;
     while (!waiting.isEmpty() && batch.size() < writesMax) {
@@ -129,12 +136,7 @@ final class WriteQueue<W extends Write<?>> {
   }
 
   List<W> drain() {
-    lock.lock();
-    try {
-      return waiting.isEmpty() ? List.of() : poll(Integer.MAX_VALUE, Long.MAX_VALUE);
-    } finally {
-      lock.unlock();
-    }
+    return poll(Integer.MAX_VALUE, Long.MAX_VALUE);
   }
 
   int size() {
