@@ -6,6 +6,8 @@ import java.util.function.LongFunction;
 
 /** Measures how many cores each side of a measurement uses, from its creation on. */
 final class CpuWatch {
+  private static final double COMPILING_SHARE_MAX = 0.1;
+
   private final Contender contender;
   private final OptionalLong postmaster;
   private final Sample first;
@@ -35,7 +37,13 @@ final class CpuWatch {
       OptionalDouble server,
       OptionalDouble compilers,
       OptionalDouble postgres,
-      OptionalDouble others) {}
+      OptionalDouble others) {
+
+    /** Whether the JIT compilers of the servers have almost nothing left to do, or are unknown. */
+    boolean isCompiled() {
+      return compilers.orElse(0) <= COMPILING_SHARE_MAX * server.orElse(0);
+    }
+  }
 
   private Sample sample() {
     return new Sample(

@@ -19,6 +19,9 @@ final class Procedure {
   private static final int WARM_UP_SLICES_MIN = 4;
   private static final int WARM_UP_SLICES_MAX = 8;
 
+  // Each of several servers compiles by itself, with a part of the load and of the cores.
+  private static final int WARM_UP_SLICES_MAX_SERVERS = 60;
+
   // Sequential runs do not warm up a JVM: its compilers would run for minutes, on the cores that
   // the runs need. Highly concurrent runs take other code paths than a single one.
   private static final int WARM_UP_CALLERS = 8;
@@ -75,13 +78,15 @@ final class Procedure {
     print("warming up");
     int left = runsMax;
     double best = 0;
-    // Each server compiles by itself.
-    int servers = Math.max(1, contender.serverPids().size());
-    for (int slice = 0; slice < WARM_UP_SLICES_MAX * servers && left > 0; slice++) {
+    int servers = contender.serverPids().size();
+    int slicesMax = servers > 1 ? WARM_UP_SLICES_MAX_SERVERS : WARM_UP_SLICES_MAX;
+    for (int slice = 0; slice < slicesMax && left > 0; slice++) {
+      CpuWatch cpu = new CpuWatch(contender);
       Outcome outcome = contender.run(scenario, new Load(callers, left, WARM_UP_SLICE));
       left -= outcome.runs();
-      if (slice + 1 >= WARM_UP_SLICES_MIN * servers
-          && outcome.runsPerSecond() < best * WARM_UP_GAIN_MIN) {
+      if (slice + 1 >= WARM_UP_SLICES_MIN
+          && outcome.runsPerSecond() < best * WARM_UP_GAIN_MIN
+          && (servers < 2 || cpu.cores().isCompiled())) {
         return;
       }
       best = Math.max(best, outcome.runsPerSecond());

@@ -20,6 +20,9 @@ final class ServersBench {
   private static final int COMPARED_SERVERS = 3;
   private static final int COMPARED_REPETITIONS = 3;
 
+  /** The same for one, two and three servers: a multiple of all. */
+  private static final int COMPARED_CLIENTS = 6;
+
   /**
    * A result of {@link #compare}: its figures, and the costs of a run beside those of one server.
    */
@@ -60,7 +63,7 @@ final class ServersBench {
 
   void measure(int servers, ServersReport report) {
     try (BenchDatabase database = server.createDatabase();
-        ServersContender contender = ServersContender.start(servers, database, progress)) {
+        ServersContender contender = ServersContender.start(servers, servers, database, progress)) {
       for (Scenario scenario : scenarios) {
         Procedure procedure = new Procedure(contender, scenario, progress);
         procedure.prepare(candidates, runs);
@@ -77,7 +80,8 @@ final class ServersBench {
       for (int servers = 1; servers <= COMPARED_SERVERS; servers++) {
         BenchDatabase database = server.createDatabase();
         open.push(database::close);
-        ServersContender contender = ServersContender.start(servers, database, progress);
+        ServersContender contender =
+            ServersContender.start(servers, COMPARED_CLIENTS, database, progress);
         open.push(contender::close);
         contenders.add(contender);
       }

@@ -12,8 +12,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Several servers on one database. Each has a client and a worker of its own, in this process, with
- * an equal share of the callers and of the slots.
+ * Several servers on one database. Clients and workers, in this process, are spread evenly over
+ * them, and have equal shares of the callers and of the slots.
  */
 final class ServersContender implements Contender {
   private static final WorkflowType<String, String> BETWEEN =
@@ -35,12 +35,19 @@ final class ServersContender implements Contender {
     this.progress = progress;
   }
 
-  static ServersContender start(int count, BenchDatabase database, Progress progress) {
+  /**
+   * Starts the servers and connects the clients.
+   *
+   * @param clients number of clients and of workers; a multiple of {@code count}
+   */
+  static ServersContender start(int count, int clients, BenchDatabase database, Progress progress) {
     ServersContender contender = new ServersContender(database, progress);
     try {
       for (int i = 0; i < count; i++) {
-        ServerProcess server = ServerProcess.start(database);
-        contender.servers.add(server);
+        contender.servers.add(ServerProcess.start(database));
+      }
+      for (int i = 0; i < clients; i++) {
+        ServerProcess server = contender.servers.get(i % count);
         contender.clients.add(server.client().grpcInterceptor(contender.requests).connect());
       }
       return contender;
@@ -66,7 +73,7 @@ final class ServersContender implements Contender {
   }
 
   /**
-   * Starts a worker at each server. Together they have twice as many slots as there are runs in
+   * Starts a worker for each client. Together they have twice as many slots as there are runs in
    * flight: workers with all slots in use would measure a shortage of workers.
    */
   private void ensureWorkers(int inFlight) {

@@ -51,6 +51,7 @@ class MainTest {
               "rpcs_per_run",
               "client_cpu",
               "server_cpu",
+              "server_jit_cpu",
               "postgres_cpu");
       assertThat(figures.get("scenario").asString()).isEqualTo("W5");
       assertThat(figures.get("system").asString()).isEqualTo("kagzi");

@@ -155,6 +155,19 @@ class LauncherTest {
   }
 
   @Test
+  void sources_that_were_edited_during_the_build_are_built_by_the_next_start() throws Exception {
+    checkout.complete();
+    LauncherCheckout.write(checkout.fakes.resolve("editor"), "");
+
+    Ended first = checkout.run("dev");
+    Ended second = checkout.run("dev");
+
+    assertThat(first.jar()).isNotEmpty();
+    assertThat(second.jar()).isNotEqualTo(first.jar());
+    assertThat(checkout.builds()).isEqualTo(2);
+  }
+
+  @Test
   void deciding_that_nothing_has_changed_is_quick_with_all_our_sources() throws Exception {
     checkout.complete();
     linkOurSources();

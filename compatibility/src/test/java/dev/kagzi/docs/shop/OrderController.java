@@ -1,9 +1,11 @@
 package dev.kagzi.docs.shop;
 
 // docs: spring.md
+import dev.kagzi.sdk.Failure;
 import dev.kagzi.sdk.Kagzi;
 import dev.kagzi.sdk.RunInfo;
 import dev.kagzi.sdk.RunNotFoundException;
+import dev.kagzi.sdk.RunStatus;
 import org.springframework.http.HttpStatus;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -27,10 +29,15 @@ public class OrderController {
     return kagzi.workflow(ProcessOrder.TYPE).id(id).start(order).runId();
   }
 
+  public record OrderState(RunStatus status, String result, String error) {}
+
   @GetMapping("/orders/{id}")
-  String status(@PathVariable("id") String id) {
+  OrderState state(@PathVariable("id") String id) {
     RunInfo run = kagzi.getByWorkflowId(id);
-    return run.status().toString();
+    return new OrderState(
+        run.status(),
+        run.output(String.class).orElse(null), // of a completed run
+        run.failure().map(Failure::message).orElse(null));
   }
 
   @PostMapping("/orders/{id}/approval")

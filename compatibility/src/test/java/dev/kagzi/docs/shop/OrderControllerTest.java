@@ -40,7 +40,9 @@ class OrderControllerTest {
                 .content("{\"item\": \"piano\", \"cents\": 2000000}"))
         .andExpect(status().isOk());
     env.settle();
-    http.perform(get("/orders/order-43")).andExpect(content().string("SLEEPING"));
+    http.perform(get("/orders/order-43"))
+        .andExpect(
+            content().json("{\"status\": \"SLEEPING\", \"result\": null, \"error\": null}"));
 
     http.perform(
             post("/orders/order-43/approval")
@@ -51,6 +53,11 @@ class OrderControllerTest {
 
     assertThat(kagzi.run(ProcessOrder.TYPE, "order-43"))
         .completedWith("paid 2000000, shipped piano");
+    http.perform(get("/orders/order-43"))
+        .andExpect(
+            content()
+                .json(
+                    "{\"status\": \"COMPLETED\", \"result\": \"paid 2000000, shipped piano\"}"));
   }
 
   @Test
