@@ -7,7 +7,6 @@ import dev.kagzi.engine.thread.EssentialThreads;
 import dev.kagzi.engine.value.Refusal;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
@@ -18,7 +17,7 @@ public final class Journal<W extends Write<?>> implements AutoCloseable {
 
   private final JournalConfig config;
   private final JournalMetrics metrics;
-  private final CommitTurns turns;
+  private final LaneShare share;
   private final List<Lane<W>> lanes = new ArrayList<>();
   private final AtomicLong overflowBytes = new AtomicLong();
   private final LongAdder batches = new LongAdder();
@@ -32,38 +31,38 @@ public final class Journal<W extends Write<?>> implements AutoCloseable {
       EssentialThreads threads) {
     this.config = config;
     this.metrics = metrics;
-    this.turns = new CommitTurns(config.lanes());
+    this.share = new LaneShare(config.lanes());
     for (int i = 0; i < config.lanes(); i++) {
       lanes.add(
           new Lane<>(
-              "lane-" + i,
+              i,
+              lanes,
+              share,
               database,
               writers.get(),
               config,
               metrics,
               batches,
               written,
-              turns,
-              lanes,
               threads));
     }
     metrics.bindQueue(this, Journal::waiting, Journal::waitingBytes);
     lanes.forEach(Lane::start);
   }
 
-  /** Sets how many servers are alive on the database, this one included. */
+  /** Sets how many servers commit to the database, this one included. */
   public void setServers(int count) {
-    turns.setServers(count);
+    share.setServers(count);
   }
 
   public void append(W write) {
-    append(lane(write.key()), List.of(write));
+    append(lane(write), List.of(write));
   }
 
   /** Appends several writes; writes with the same key keep their order. */
   public void append(List<W> writes) {
     if (lanes.size() == 1 || writes.size() == 1) {
-      append(lane(writes.get(0).key()), writes);
+      append(lane(writes.get(0)), writes);
       return;
     }
     List<List<W>> byLane = new ArrayList<>(lanes.size());
@@ -71,7 +70,7 @@ public final class Journal<W extends Write<?>> implements AutoCloseable {
       byLane.add(new ArrayList<>());
     }
     for (W write : writes) {
-      byLane.get(index(write.key())).add(write);
+      byLane.get(index(write, lanes)).add(write);
     }
     for (int i = 0; i < lanes.size(); i++) {
       if (!byLane.get(i).isEmpty()) {
@@ -81,7 +80,8 @@ public final class Journal<W extends Write<?>> implements AutoCloseable {
   }
 
   private void append(Lane<W> lane, List<W> writes) {
-    if (lane.isUnavailable() && lane.queue.size() > 0) {
+    Lane<W> writer = lane.destination();
+    if (writer.isUnavailable() && writer.queue.size() > 0) {
       refuse(writes, Refusal.Reason.UNAVAILABLE, "the database is unavailable; try again");
     } else if (!lane.queue.offer(writes)) {
       appendLater(lane, writes);
@@ -137,12 +137,12 @@ public final class Journal<W extends Write<?>> implements AutoCloseable {
     }
   }
 
-  private Lane<W> lane(UUID key) {
-    return lanes.get(index(key));
+  private Lane<W> lane(W write) {
+    return lanes.get(index(write, lanes));
   }
 
-  private int index(UUID key) {
-    return Math.floorMod(key.hashCode(), lanes.size());
+  static int index(Write<?> write, List<?> lanes) {
+    return Math.floorMod(write.key().hashCode(), lanes.size());
   }
 
   /** Number of batches. A batch is one commit, unless it was split, sent again or refused. */

@@ -10,16 +10,12 @@ import dev.kagzi.engine.metrics.JournalMetrics;
 import dev.kagzi.engine.thread.EssentialThreads;
 import dev.kagzi.engine.value.Refusal;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.Queue;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,6 +28,7 @@ final class Lane<W extends Write<?>> {
   private static final int ALONE_MAX = 2;
   private static final long PAUSE_MS_MAX = 1_000;
 
+  private final int index;
   private final String name;
   private final Database database;
   private final BatchWriter<W> writer;
@@ -39,19 +36,9 @@ final class Lane<W extends Write<?>> {
   private final JournalMetrics metrics;
   private final LongAdder batches;
   private final LongAdder written;
-  private final CommitTurns turns;
   private final List<Lane<W>> lanes;
+  private final LaneShare share;
   private final Thread thread;
-
-  /** Held while writes of this lane are committed, by this lane or another. */
-  private final ReentrantLock committing = new ReentrantLock();
-
-  /** The lanes whose writes are in the present batch. Used by this lane's thread only. */
-  private final List<Lane<W>> locked = new ArrayList<>();
-
-  /** Backends of other lanes that may still commit writes of this one. */
-  private final Queue<BackendProcess> uncertain = new ConcurrentLinkedQueue<>();
-
   final WriteQueue<W> queue;
 
   private @Nullable Session session;
@@ -59,26 +46,32 @@ final class Lane<W extends Write<?>> {
   private volatile boolean unavailable;
   private volatile boolean closed;
 
+  /**
+   * Creates a lane.
+   *
+   * @param lanes all lanes of the journal; its index in it is {@code index}
+   */
   Lane(
-      String name,
+      int index,
+      List<Lane<W>> lanes,
+      LaneShare share,
       Database database,
       BatchWriter<W> writer,
       JournalConfig config,
       JournalMetrics metrics,
       LongAdder batches,
       LongAdder written,
-      CommitTurns turns,
-      List<Lane<W>> lanes,
       EssentialThreads threads) {
-    this.name = name;
+    this.index = index;
+    this.name = "lane-" + index;
+    this.lanes = lanes;
+    this.share = share;
     this.database = database;
     this.writer = writer;
     this.config = config;
     this.metrics = metrics;
     this.batches = batches;
     this.written = written;
-    this.turns = turns;
-    this.lanes = lanes;
     this.queue = new WriteQueue<>(config.queueBytesMax() / config.lanes());
     this.thread = threads.loop("kagzi-" + name, this::drain);
   }
@@ -98,26 +91,20 @@ final class Lane<W extends Write<?>> {
   private void drain() {
     List<W> batch = List.of();
     try {
-      int last = 0;
-      for (int waiting = queue.awaitWrites(); waiting > 0; waiting = queue.awaitWrites()) {
-        turns.begin(last + waiting);
-        long beganNanos = System.nanoTime();
-        try {
-          lockIdleLanes();
-          batch = take();
-          last = batch.size();
-          if (!batch.isEmpty()) {
-            batches.increment();
-            written.add(batch.size());
-            metrics.batch(batch.size());
-            commitOrSplit(batch);
-            batch = List.of();
-          }
-        } finally {
-          locked.forEach(lane -> lane.committing.unlock());
-          locked.clear();
-          turns.end(System.nanoTime() - beganNanos);
+      while (true) {
+        shareLanes();
+        batch = queue.take(config.batchWritesMax(), config.batchBytesMax());
+        if (batch.isEmpty()) {
+          return;
         }
+        int writes = batch.size();
+        batches.increment();
+        written.add(writes);
+        metrics.batch(writes);
+        long beganNanos = System.nanoTime();
+        commitOrSplit(batch);
+        batch = List.of();
+        TimeUnit.NANOSECONDS.sleep(share.pauseNanos(writes, System.nanoTime() - beganNanos));
       }
     } catch (InterruptedException stopped) {
       Thread.currentThread().interrupt();
@@ -131,35 +118,43 @@ final class Lane<W extends Write<?>> {
   }
 
   /**
-   * Locks this lane. If other servers use the database, also locks those lanes of this server that
-   * do not commit now: their writes go into the same batch, and keep their order.
+   * Forwards the writes of this lane to another one, and gives back the writes of other lanes, as
+   * the share of this server requires. Nothing of this lane is under way now; but after a broken
+   * connection, the last backend may still commit until {@link #connected} has ended it.
    */
-  private void lockIdleLanes() throws InterruptedException {
-    committing.lockInterruptibly();
-    locked.add(this);
-    if (turns.areShared()) {
+  private void shareLanes() {
+    if (backend != null && session == null) {
+      return;
+    }
+    synchronized (share) {
+      boolean isUsed = false;
       for (Lane<W> lane : lanes) {
-        if (lane != this && lane.committing.tryLock()) {
-          locked.add(lane);
+        if (lane.queue.forwardsTo(queue)) {
+          if (share.laneFor(lane.index) == index) {
+            isUsed = true;
+          } else {
+            lane.queue.takeBack(queue, write -> Journal.index(write, lanes) == lane.index);
+            isUsed |= lane.queue.forwardsTo(queue);
+          }
         }
+      }
+      WriteQueue<W> target = lanes.get(share.laneFor(index)).queue;
+      if (target != queue && !isUsed && !queue.forwards() && !target.forwards()) {
+        queue.forwardTo(target);
       }
     }
   }
 
-  /** Takes from the locked lanes; nothing if another lane has taken the writes of this one. */
-  private List<W> take() {
-    List<W> batch = new ArrayList<>();
-    long bytesLeft = config.batchBytesMax();
-    for (Lane<W> lane : locked) {
-      int writesLeft = config.batchWritesMax() - batch.size();
-      if (writesLeft > 0 && bytesLeft > 0) {
-        for (W write : lane.queue.poll(writesLeft, bytesLeft)) {
-          batch.add(write);
-          bytesLeft -= write.bytes();
+  /** The lane that the writes of this one are forwarded to, or this lane. */
+  Lane<W> destination() {
+    if (queue.forwards()) {
+      for (Lane<W> lane : lanes) {
+        if (queue.forwardsTo(lane.queue)) {
+          return lane;
         }
       }
     }
-    return batch;
+    return this;
   }
 
   private void commitOrSplit(List<W> batch) throws InterruptedException {
@@ -210,7 +205,6 @@ final class Lane<W extends Write<?>> {
 
   private void commit(List<W> batch) throws SQLException {
     Session open = connected();
-    endUncertain(open);
     long beganNanos = System.nanoTime();
     BatchWriter.Effects effects = null;
     if (batch.size() <= ALONE_MAX) {
@@ -255,8 +249,16 @@ final class Lane<W extends Write<?>> {
 
   private void commitHalves(List<W> batch) throws InterruptedException {
     int middle = batch.size() / 2;
+    // The database has answered. If the first half is given up now, a later write of the same run
+    // must not be committed without an earlier one.
+    unavailable = false;
     commitOrSplit(batch.subList(0, middle));
-    commitOrSplit(batch.subList(middle, batch.size()));
+    List<W> second = batch.subList(middle, batch.size());
+    if (unavailable) {
+      refuseAll(second, "the database is unavailable; try again");
+    } else {
+      commitOrSplit(second);
+    }
   }
 
   private boolean commitInParts(W write) {
@@ -296,11 +298,6 @@ final class Lane<W extends Write<?>> {
 
   private void giveUp(List<W> batch, SQLException cause) {
     unavailable = true;
-    for (Lane<W> lane : locked) {
-      if (lane != this && backend != null) {
-        lane.uncertain.add(backend);
-      }
-    }
     String why = "the database is unavailable (SQLSTATE " + cause.getSQLState() + "); try again";
     // Empty the queue first: a caller that retries after the refusal must find it empty, or append
     // refuses again.
@@ -339,14 +336,6 @@ final class Lane<W extends Write<?>> {
     }
     session = fresh;
     return fresh;
-  }
-
-  /** A write may be sent again through this lane after another one has given it up. */
-  private void endUncertain(Session open) throws SQLException {
-    for (BackendProcess other = uncertain.peek(); other != null; other = uncertain.peek()) {
-      other.end(open);
-      uncertain.remove();
-    }
   }
 
   private void dropSession() {

@@ -1,8 +1,8 @@
 /**
  * Group commit. Callers append small writes and do not wait. A lane collects the writes that
- * arrived during its previous commit and sends them to PostgreSQL as one transaction. There is no
- * timer: under load batches form by themselves, and a single write is sent at once. Servers that
- * share a database take turns under load, so that their batches stay as large as those of one.
+ * arrived during its previous commit and sends them to PostgreSQL as one transaction. Under load
+ * batches form by themselves, and a single write is sent at once. Servers that share a database use
+ * fewer lanes each, so that their batches stay as large as those of one server.
  *
  * <p>Promise: when a write's future completes, the write is committed, or it was refused with a
  * reason. A write that is refused as UNAVAILABLE after its connection broke may be committed

@@ -40,13 +40,12 @@ class WriteQueueTest {
         waiting.add(waiter(queue, new Numbered(i)));
       }
 
-      List<Integer> taken = numbers(queue.poll(10, 1_000));
+      List<Integer> taken = numbers(queue.take(10, 1_000));
       boolean overtaken = queue.offer(List.of(new Numbered(3)));
 
       assertThat(overtaken).isFalse();
       while (taken.size() < 3) {
-        queue.awaitWrites();
-        taken.addAll(numbers(queue.poll(10, 1_000)));
+        taken.addAll(numbers(queue.take(10, 1_000)));
       }
       assertThat(taken).containsExactly(0, 1, 2);
       for (Thread thread : waiting) {
@@ -64,7 +63,7 @@ class WriteQueueTest {
     WriteQueue.Place second = queue.reservePlace();
 
     assertThat(queue.offer(first, List.of(new Numbered(1)), 1)).isFalse();
-    queue.poll(10, 1_000);
+    queue.take(10, 1_000);
 
     assertThat(queue.offer(second, List.of(new Numbered(2)), 1)).isTrue();
   }
