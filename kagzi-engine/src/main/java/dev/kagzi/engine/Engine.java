@@ -119,8 +119,7 @@ public final class Engine implements AutoCloseable {
             database, config.limits(), () -> notifier.publish(new ServerMessage.Versions()));
     this.stepCounts = new StepCounts(config.limits().stepsPerRunMax());
     this.heartbeat =
-        new ServerHeartbeat(
-            database, serverId, notifier, this::serversCounted, config.rules().stepGraceMs());
+        new ServerHeartbeat(database, serverId, notifier, config.rules().stepGraceMs());
     this.expireOverdue = createExpireOverdue(config);
     EngineEvents events = createEvents();
     this.journal = createJournal(config, events, largePayloads);
@@ -171,10 +170,6 @@ public final class Engine implements AutoCloseable {
     database.bind(meters);
   }
 
-  private void serversCounted(int servers) {
-    journal.setServers(servers);
-  }
-
   private Namespaces createNamespaces(EngineConfig config) {
     return new Namespaces(
         database,
@@ -212,6 +207,7 @@ public final class Engine implements AutoCloseable {
         database,
         () -> new RunWriter(config.rules(), versions, events, new Random(), largePayloads),
         config.journal(),
+        heartbeat::servers,
         meters.journal("runs"),
         threads);
   }

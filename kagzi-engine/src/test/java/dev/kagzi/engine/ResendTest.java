@@ -116,6 +116,7 @@ class ResendTest {
             side,
             () -> new RunWriter(TransitionRules.DEFAULT, SILENCE, new Random(1)),
             oneLane,
+            () -> 1,
             Meters.unpublished().journal("test"),
             new EssentialThreads());
     await(handIn(new DeliverMessages(RunId.next())));

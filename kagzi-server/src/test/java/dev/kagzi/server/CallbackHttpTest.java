@@ -229,15 +229,12 @@ class CallbackHttpTest {
           post(port(), made.path, "\"" + "x".repeat(65_535) + "\""), 413, "at most 65536 bytes");
       assertAnswer(
           post(port(), made.path + "/fail", "x".repeat(9 << 20)), 413, "at most 65536 bytes");
-      assertThat(
-              CLIENT
-                  .send(
-                      HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port() + made.path))
-                          .build(),
-                      HttpResponse.BodyHandlers.ofString())
-                  .statusCode())
-          .as("GET")
-          .isEqualTo(404);
+      HttpResponse<String> followed =
+          CLIENT.send(
+              HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port() + made.path)).build(),
+              HttpResponse.BodyHandlers.ofString());
+      assertAnswer(followed, 405, "{\"error\": \"GET (expected: POST)\"}");
+      assertThat(followed.headers().firstValue("Allow")).contains("POST");
 
       other
           .workflows()

@@ -50,9 +50,10 @@ class ContinueAsNewDocsTest {
   // end
 
   // docs: continue-as-new.md
-  static Account newCode(WorkflowContext ctx, Account account) {
-    Account now = account(ctx, account);
-    return ctx.continueAsNewWithVersion("2", now);
+  static Account lastYear(WorkflowContext ctx, Account account) {
+    Optional<Movement> last = ctx.receive(MOVEMENT, Duration.ofDays(365));
+    Account now = last.map(account::book).orElse(account);
+    return ctx.continueAsNewWithVersion("2", now.nextYear());
   }
 
   // end
@@ -76,14 +77,14 @@ class ContinueAsNewDocsTest {
   @Test
   void a_run_continues_with_another_version(KagziEnv env) {
     env.worker("accounts")
-        .workflow(ACCOUNT, ContinueAsNewDocsTest::newCode)
+        .workflow(ACCOUNT, ContinueAsNewDocsTest::lastYear)
         .workflow(ACCOUNT.version("2"), (ctx, account) -> account.nextYear())
         .start();
     RunHandle<Account> run = env.kagzi().workflow(ACCOUNT).start(new Account("ann", 100, 1));
 
     run.signal(MOVEMENT, new Movement(0, true));
 
-    assertThat(run).completedWith(new Account("ann", 102, 2));
+    assertThat(run).completedWith(new Account("ann", 104, 3));
     assertThat(run.successor().orElseThrow().info().version()).isEqualTo("2");
   }
 }

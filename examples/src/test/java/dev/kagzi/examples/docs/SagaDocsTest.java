@@ -153,7 +153,7 @@ class SagaDocsTest {
       saga.compensate();
     } catch (CompensationFailedException stuck) {
       // The failures by the names of their undos.
-      ctx.step("open-ticket", () -> support.open(ctx.runId(), stuck.failures()));
+      ctx.cleanup("open-ticket", () -> support.open(ctx.runId(), stuck.failures()));
       throw stuck;
     }
     // end

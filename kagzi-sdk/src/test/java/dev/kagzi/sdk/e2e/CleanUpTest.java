@@ -10,6 +10,7 @@ import dev.kagzi.protocol.v1.StepStatus;
 import dev.kagzi.sdk.Branch;
 import dev.kagzi.sdk.BranchResult;
 import dev.kagzi.sdk.ChildHandle;
+import dev.kagzi.sdk.CompensationFailedException;
 import dev.kagzi.sdk.Kagzi;
 import dev.kagzi.sdk.NonRetryableException;
 import dev.kagzi.sdk.Retry;
@@ -415,6 +416,38 @@ class CleanUpTest extends RealServerTest {
     assertCancelled(run);
     assertThat(done).containsExactly("refund");
     assertThat(run.info().failure().orElseThrow().message()).isEqualTo("no");
+  }
+
+  @Test
+  void an_undo_that_failed_is_shown_although_the_code_then_calls_what_is_refused()
+      throws Exception {
+    RunHandle<String> run =
+        run(
+            (ctx, name) -> {
+              Saga saga = ctx.saga();
+              saga.undo(
+                  "refund",
+                  () -> {
+                    throw new NonRetryableException("the bank is closed");
+                  });
+              try {
+                ctx.step("ship", this::block);
+                return "";
+              } catch (RunCancelledException cancelled) {
+                try {
+                  saga.compensate();
+                } catch (CompensationFailedException stuck) {
+                  ctx.step("open-ticket", () -> done.add("ticket"));
+                }
+                throw cancelled;
+              }
+            });
+    awaitReached();
+    run.cancel();
+
+    assertCancelled(run);
+    assertThat(done).isEmpty();
+    assertThat(run.info().failure().orElseThrow().message()).contains("the bank is closed");
   }
 
   @Test

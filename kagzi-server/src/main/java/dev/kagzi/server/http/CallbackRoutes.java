@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -31,6 +32,7 @@ final class CallbackRoutes {
   private static final Logger log = LoggerFactory.getLogger(CallbackRoutes.class);
   private static final int BAD_REQUEST = 400;
   private static final int NOT_FOUND = 404;
+  private static final int METHOD_NOT_ALLOWED = 405;
   private static final int GONE = 410;
   private static final int TOO_LARGE = 413;
   private static final int TOO_MANY = 429;
@@ -60,6 +62,16 @@ final class CallbackRoutes {
   void register(RoutesConfig routes) {
     routes.post(CallbackUrls.PATH + "{token}", context -> answer(context, false));
     routes.post(CallbackUrls.PATH + "{token}/fail", context -> answer(context, true));
+    for (String path : List.of("{token}", "{token}/fail")) {
+      routes.get(CallbackUrls.PATH + path, CallbackRoutes::refuseMethod);
+      routes.put(CallbackUrls.PATH + path, CallbackRoutes::refuseMethod);
+    }
+  }
+
+  /** A browser that follows the URL as a link, for example. */
+  private static void refuseMethod(Context context) {
+    context.header("Allow", "POST");
+    error(context, METHOD_NOT_ALLOWED, context.method() + " (expected: POST)");
   }
 
   private void answer(Context context, boolean fails) {

@@ -15,7 +15,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
-import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -92,10 +91,10 @@ public final class ServerHeartbeat implements Chore {
   private final Database database;
   private final UUID serverId;
   private final Notifier notifier;
-  private final IntConsumer servers;
   private final long stepGraceMs;
   private volatile PendingWork pendingWork =
       new PendingWork(null, false, null, null, false, false, false, null, null, System.nanoTime());
+  private volatile int servers = 1;
   private int ticks;
 
   /**
@@ -126,19 +125,12 @@ public final class ServerHeartbeat implements Chore {
       @Nullable Long typesUs,
       long atNanos) {}
 
-  /**
-   * Creates the chore.
-   *
-   * @param servers receives how many servers are alive, this one included
-   * @param stepGraceMs how long a worker may take to report the timeout of a step
-   */
-  public ServerHeartbeat(
-      Database database, UUID serverId, Notifier notifier, IntConsumer servers, long stepGraceMs) {
+  /** {@code stepGraceMs}: how long a worker may take to report the timeout of a step. */
+  public ServerHeartbeat(Database database, UUID serverId, Notifier notifier, long stepGraceMs) {
     this.database = database;
     this.stepGraceMs = stepGraceMs;
     this.serverId = serverId;
     this.notifier = notifier;
-    this.servers = servers;
   }
 
   @Override
@@ -152,6 +144,11 @@ public final class ServerHeartbeat implements Chore {
   /** Returns how long ago the last server sent its last heartbeat; a day if there is none. */
   static long silentMs(Session session) throws SQLException {
     return session.query(SILENT_SQL).first(row -> row.bigint("silent_ms")).orElseThrow();
+  }
+
+  /** Returns how many servers the last heartbeat found alive, this one included. */
+  public int servers() {
+    return servers;
   }
 
   public long namespacesChangedUs() {
@@ -197,7 +194,7 @@ public final class ServerHeartbeat implements Chore {
                             }))
             .orElse(0L);
     notifier.setOtherServers(others, atNanos);
-    servers.accept((int) others + 1);
+    servers = (int) others + 1;
   }
 
   /**

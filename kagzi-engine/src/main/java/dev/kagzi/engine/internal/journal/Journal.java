@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
 /** The group commit: passes each write to a lane. Thread-safe; appending a write does not block. */
@@ -23,15 +24,21 @@ public final class Journal<W extends Write<?>> implements AutoCloseable {
   private final LongAdder batches = new LongAdder();
   private final LongAdder written = new LongAdder();
 
+  /**
+   * Starts the lanes.
+   *
+   * @param servers how many servers commit to the database, this one included
+   */
   public Journal(
       Database database,
       Supplier<BatchWriter<W>> writers,
       JournalConfig config,
+      IntSupplier servers,
       JournalMetrics metrics,
       EssentialThreads threads) {
     this.config = config;
     this.metrics = metrics;
-    this.share = new LaneShare(config.lanes());
+    this.share = new LaneShare(config.lanes(), servers);
     for (int i = 0; i < config.lanes(); i++) {
       lanes.add(
           new Lane<>(
@@ -48,11 +55,6 @@ public final class Journal<W extends Write<?>> implements AutoCloseable {
     }
     metrics.bindQueue(this, Journal::waiting, Journal::waitingBytes);
     lanes.forEach(Lane::start);
-  }
-
-  /** Sets how many servers commit to the database, this one included. */
-  public void setServers(int count) {
-    share.setServers(count);
   }
 
   public void append(W write) {

@@ -1,6 +1,7 @@
 package dev.kagzi.engine.internal.journal;
 
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntSupplier;
 
 /**
  * How many lanes this server uses. Servers on one database share the lanes of one server: with two
@@ -14,19 +15,16 @@ final class LaneShare {
   private static final long PAUSE_NANOS_MAX = TimeUnit.MILLISECONDS.toNanos(10);
 
   private final int lanes;
-  private volatile int servers = 1;
+  private final IntSupplier servers;
 
-  LaneShare(int lanes) {
+  LaneShare(int lanes, IntSupplier servers) {
     this.lanes = lanes;
-  }
-
-  void setServers(int count) {
-    servers = Math.max(1, count);
+    this.servers = servers;
   }
 
   /** The lane that writes for this one; itself if it is in use. */
   int laneFor(int lane) {
-    return lane % Math.max(1, lanes / servers);
+    return lane % Math.max(1, lanes / servers.getAsInt());
   }
 
   /**
@@ -34,7 +32,7 @@ final class LaneShare {
    * commit at once, although each uses only one.
    */
   long pauseNanos(int writes, long commitNanos) {
-    return servers > lanes && writes >= PAUSE_WRITES_MIN
+    return servers.getAsInt() > lanes && writes >= PAUSE_WRITES_MIN
         ? Math.min(PAUSE_NANOS_MAX, commitNanos / 2)
         : 0;
   }

@@ -40,6 +40,7 @@ public final class Heartbeats implements HeartbeatWriter.Listener, AutoCloseable
             database,
             () -> new HeartbeatWriter(leaseMs, this),
             JournalConfig.defaults().withLanes(1),
+            () -> 1,
             metrics,
             threads);
   }

@@ -18,11 +18,10 @@ class LaneShareTest {
     "4, 2, 2",
     "4, 3, 1",
     "1, 3, 1",
-    "2, 0, 2"
+    "3, 2, 1"
   })
   void servers_share_the_lanes_of_one(int lanes, int servers, int used) {
-    LaneShare share = new LaneShare(lanes);
-    share.setServers(servers);
+    LaneShare share = new LaneShare(lanes, () -> servers);
 
     long different = IntStream.range(0, lanes).map(share::laneFor).distinct().count();
 
@@ -34,12 +33,10 @@ class LaneShareTest {
 
   @Test
   void only_with_more_servers_than_lanes_a_large_batch_is_followed_by_a_pause() {
-    LaneShare share = new LaneShare(2);
-    share.setServers(2);
-    assertThat(share.pauseNanos(100, 4_000_000)).isZero();
+    LaneShare two = new LaneShare(2, () -> 2);
+    LaneShare share = new LaneShare(2, () -> 3);
 
-    share.setServers(3);
-
+    assertThat(two.pauseNanos(100, 4_000_000)).isZero();
     assertThat(share.pauseNanos(100, 4_000_000)).isEqualTo(2_000_000);
     assertThat(share.pauseNanos(100, 10_000_000_000L)).isEqualTo(10_000_000);
     assertThat(share.pauseNanos(7, 4_000_000)).isZero();

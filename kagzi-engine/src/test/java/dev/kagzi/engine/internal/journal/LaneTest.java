@@ -64,6 +64,7 @@ class LaneTest {
                 side,
                 () -> writer,
                 patient,
+                () -> 1,
                 Meters.unpublished().journal("test"),
                 new EssentialThreads())) {
       journal.append(write);

@@ -41,6 +41,7 @@ class SharedDatabaseTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
   private final Recorder recorder = new Recorder();
+  private final AtomicInteger servers = new AtomicInteger(1);
 
   /** The threads that have terminated a backend. */
   private final Set<String> ending = ConcurrentHashMap.newKeySet();
@@ -122,7 +123,12 @@ class SharedDatabaseTest {
     JournalConfig config =
         new JournalConfig(lanes, 64 << 20, 8 << 20, writesMax, Duration.ofSeconds(5), patience);
     return new Journal<>(
-        side, () -> recorder, config, Meters.unpublished().journal("test"), new EssentialThreads());
+        side,
+        () -> recorder,
+        config,
+        servers::get,
+        Meters.unpublished().journal("test"),
+        new EssentialThreads());
   }
 
   @Test
@@ -162,11 +168,11 @@ class SharedDatabaseTest {
   }
 
   /** The number of servers changes after each fiftieth write. */
-  private static void appendAll(Journal<Numbered> journal, int... servers) throws Exception {
+  private void appendAll(Journal<Numbered> journal, int... counts) throws Exception {
     List<Numbered> writes = new ArrayList<>();
     for (int i = 0; i < WRITES; i++) {
       if (i % 50 == 0) {
-        journal.setServers(servers[i / 50 % servers.length]);
+        servers.set(counts[i / 50 % counts.length]);
       }
       if (i % 10 == 0) {
         TimeUnit.MICROSECONDS.sleep(200);
@@ -203,7 +209,7 @@ class SharedDatabaseTest {
       assertThat(append(journal, key, 2).done()).failsWithin(LONG);
       recorder.loses = batch -> false;
 
-      journal.setServers(2);
+      servers.set(2);
       assertThat(append(journal, key, 3).done()).succeedsWithin(LONG);
 
       assertThat(recorder.lastThread()).isEqualTo("kagzi-lane-1");
@@ -218,7 +224,7 @@ class SharedDatabaseTest {
     int key = keyOfLane(1);
     try (Database side = Database.open(database.config());
         Journal<Numbered> journal = open(side, 2, 1, SHORT)) {
-      journal.setServers(2);
+      servers.set(2);
       assertThat(append(journal, key, 1).done()).succeedsWithin(LONG);
       assertThat(append(journal, key, 2).done()).succeedsWithin(LONG);
       recorder.loses = batch -> true;

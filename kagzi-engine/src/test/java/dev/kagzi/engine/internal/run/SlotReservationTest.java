@@ -185,6 +185,7 @@ class SlotReservationTest {
                 side,
                 () -> new RunWriter(TransitionRules.DEFAULT, SILENCE, new Random(1)),
                 ONE_LANE,
+                () -> 1,
                 Meters.unpublished().journal("test"),
                 new EssentialThreads())) {
       DeliverMessages warm = new DeliverMessages(run);

@@ -273,12 +273,15 @@ public final class RunExecution {
 
   // Code that was interrupted because its run stopped may throw anything, so only the stop reason
   // counts then.
-  private void failOrConclude(Throwable thrown) {
+  private void failOrConclude(Throwable last) {
     StopReason stopReason = state.stopReason();
     if (stopReason != null) {
       conclude(stopReason);
       return;
     }
+    Throwable cleanUpFailure = state.cleanUpFailure();
+    Throwable thrown =
+        cleanUpFailure != null && Cancellation.isOf(runId(), last) ? cleanUpFailure : last;
     boolean isCancelled = Cancellation.isOf(runId(), thrown);
     ErrorDetail error =
         isCancelled ? Cancellation.error() : host.settings().failures().record(thrown);

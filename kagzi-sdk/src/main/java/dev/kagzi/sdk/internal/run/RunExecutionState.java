@@ -3,6 +3,7 @@ package dev.kagzi.sdk.internal.run;
 import dev.kagzi.protocol.v1.ReportItem;
 import dev.kagzi.protocol.v1.ReportResult;
 import dev.kagzi.protocol.v1.Task;
+import dev.kagzi.sdk.CompensationFailedException;
 import dev.kagzi.sdk.internal.log.LoggedRun;
 import dev.kagzi.sdk.internal.report.ReportLane;
 import dev.kagzi.sdk.internal.report.ReportListener;
@@ -51,6 +52,7 @@ final class RunExecutionState {
   private volatile boolean hasSaga;
 
   private volatile boolean cancelRequested;
+  private volatile @Nullable CompensationFailedException cleanUpFailure;
 
   /** When the history was read; recorded delays count from here. */
   private volatile long historyNanos;
@@ -268,6 +270,21 @@ final class RunExecutionState {
 
   boolean isCancelRequested() {
     return cancelRequested;
+  }
+
+  /** A saga could not undo everything. */
+  void undosFailed(CompensationFailedException failure) {
+    if (cancelRequested) {
+      cleanUpFailure = failure;
+    }
+  }
+
+  /**
+   * Returns what a saga of the cancelled run could not undo; null if there is nothing. The code may
+   * have replaced this exception by calling an operation that a cancelled run refuses.
+   */
+  @Nullable CompensationFailedException cleanUpFailure() {
+    return cleanUpFailure;
   }
 
   /** The run is cancelled: its code learns it at its next call, and cleans up. Thread-safe. */

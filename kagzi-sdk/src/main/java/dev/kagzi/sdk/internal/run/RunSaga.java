@@ -124,6 +124,7 @@ final class RunSaga implements Saga {
       thrown.forEach((undo, e) -> failures.put(undo, failure(e)));
       CompensationFailedException all = new CompensationFailedException(step(), failures);
       thrown.values().forEach(all::addSuppressed);
+      context.workflowThread().state().undosFailed(all);
       throw all;
     }
 

@@ -88,7 +88,7 @@ final class TransactionStep {
     } catch (Exception e) {
       throw unresolved(
           context
-              + "whether it was committed could not be read from kagzi_steps: %s (expected: the database answers; `kagzi sql steps` prints the table)"
+              + "whether it was committed could not be read from kagzi_steps: %s (expected: the database answers; `kagzi sql steps --dialect postgresql|mysql|h2` prints the table)"
                   .formatted(e),
           e);
     }
