@@ -174,7 +174,7 @@ class TransactionTest extends RealServerTest {
     TestDatabases.execute(database, "DROP TABLE kagzi_steps");
     RunHandle<String> run =
         run((ctx, name) -> ctx.transaction("debit", database, String.class, c -> debit(c, name)));
-    await().atMost(SOON).until(() -> blockReason(run).contains("`kagzi sql steps` prints"));
+    await().atMost(SOON).until(() -> blockReason(run).contains("`kagzi sql steps --dialect"));
     assertThat(debits()).isZero();
     StepTable.in(database).create();
 
