@@ -30,8 +30,7 @@ final class Cpu {
     try (DirectoryStream<Path> threads =
         Files.newDirectoryStream(PROC.resolve(pid + "/task"), "[0-9]*")) {
       for (Path thread : threads) {
-        // The kernel keeps the first 15 characters of a name: C1 CompilerThre, C2 CompilerThre.
-        if (Files.readString(thread.resolve("comm")).matches("(?s)C[12] Compiler.*")) {
+        if (Files.readString(thread.resolve("comm")).contains(" Compiler")) {
           sum += Stat.read(thread).own();
         }
       }

@@ -12,6 +12,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -120,6 +121,10 @@ class ShopKillIT {
     public void close() throws Exception {
       process.destroyForcibly().waitFor();
       http.close();
+      // PostgreSQL then ends by itself. Until that it writes into the folder, which is deleted.
+      await()
+          .atMost(SOON)
+          .until(() -> Files.notExists(folder.resolve("data/pgdata/postmaster.pid")));
     }
   }
 }
