@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Simulates worker crashes. It truncates a report after the step that a test named. When that part
- * is recorded, it marks the worker offline before the worker receives the response. Thread-safe.
+ * is recorded, it answers that the claim is lost, and marks the worker offline. Thread-safe.
  */
 final class Crashes implements ClientInterceptor {
   private static final ReportResult CLAIM_LOST =
@@ -169,15 +169,13 @@ final class Crashes implements ClientInterceptor {
             trailers);
       }
 
-      // Does not wait for the engine, which marks the worker offline: this is a thread of the
-      // channel and must not block.
+      // The worker loses the claim first. One that is offline registers again, and its heartbeat
+      // would keep the claims that it still knows. Does not wait for the engine, which marks the
+      // worker offline: this is a thread of the channel and must not block.
       private void crash(CutReport report, ReportResponse answered, Metadata trailers) {
-        kill.apply(report.whole.getWorkerId())
-            .whenComplete(
-                (done, failure) -> {
-                  delegate().onMessage(report.answer(answered));
-                  delegate().onClose(Status.OK, trailers);
-                });
+        delegate().onMessage(report.answer(answered));
+        delegate().onClose(Status.OK, trailers);
+        CompletableFuture<?> unused = kill.apply(report.whole.getWorkerId());
       }
     }
   }
