@@ -316,8 +316,7 @@ public final class Engine implements AutoCloseable {
       engine.scheduleTimer.start();
       engine.requestPoller.start();
       engine.versions.read();
-      // A server that believes it is alone publishes no events: make the others count this one.
-      engine.notifier.publish(new ServerMessage.Everything());
+      engine.notifier.announce();
       return engine;
     } catch (RuntimeException e) {
       engine.close();

@@ -53,6 +53,11 @@ public final class InProcessNotifier implements Notifier {
   }
 
   @Override
+  public void announce() {
+    publish(new ServerMessage.Everything());
+  }
+
+  @Override
   public void publish(ServerMessage message) {
     for (InProcessNotifier other : servers()) {
       if (other != this) {

@@ -20,8 +20,17 @@ public interface Notifier extends AutoCloseable {
     };
   }
 
-  /** Starts sending and receiving. Call once, after all receivers exist. */
+  /**
+   * Starts sending and receiving, and waits until it receives. Call once, after all receivers
+   * exist.
+   */
   void start();
+
+  /**
+   * Tells the other servers to refresh everything and to count this one: a server that believes to
+   * be alone sends no messages.
+   */
+  void announce();
 
   /** Publishes the message to the other servers; this server does not receive it. */
   void publish(ServerMessage message);

@@ -8,6 +8,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +22,7 @@ public final class PostgresNotifier implements Notifier {
   private static final long PAUSE_MS_FIRST = 250;
   private static final long CLOSE_MS_MAX = 1_000;
   private static final long PAUSE_MS_MAX = 2_000;
+  private static final long FIRST_LISTEN_MS_MAX = 5_000;
 
   private final Database database;
   private final UUID serverId;
@@ -30,6 +32,8 @@ public final class PostgresNotifier implements Notifier {
   private final PendingMessages pending = new PendingMessages();
   private volatile boolean alone = true;
   private long otherServersNanos = System.nanoTime();
+  private final CountDownLatch listens = new CountDownLatch(1);
+  private volatile boolean isLate;
   private volatile boolean closed;
 
   public PostgresNotifier(
@@ -44,25 +48,51 @@ public final class PostgresNotifier implements Notifier {
     this.receiver = threads.loop("kagzi-notifier-listen", this::receive, () -> closed);
   }
 
+  /**
+   * Waits until this server listens, so that it hears of each server that starts after its first
+   * heartbeat has counted the others.
+   */
   @Override
   public void start() {
     sender.start();
     receiver.start();
+    try {
+      isLate = !listens.await(FIRST_LISTEN_MS_MAX, TimeUnit.MILLISECONDS);
+    } catch (InterruptedException stopped) {
+      isLate = true;
+      Thread.currentThread().interrupt();
+    }
+    if (isLate && listens.getCount() == 0) {
+      refreshEverything();
+    }
+  }
+
+  @Override
+  public void announce() {
+    String payload = pack(List.of(new ServerMessage.Everything())).getFirst();
+    database.read(
+        session -> {
+          notify(session, payload);
+          return payload;
+        });
+  }
+
+  private static void notify(Session session, String payload) throws SQLException {
+    session.query("SELECT pg_notify(?, ?)").bind(CHANNEL).bind(payload).execute();
   }
 
   @Override
   public void publish(ServerMessage message) {
-    if (alone && !(message instanceof ServerMessage.Everything)) {
-      return;
+    if (!alone) {
+      pending.add(message);
     }
-    pending.add(message);
   }
 
   @Override
   public synchronized void setOtherServers(long count, long countedNanos) {
     // Ignore a count that is older than the last one. A server that starts while this server's
-    // heartbeat query runs is not in its count. That server's Everything message, which calls this
-    // method with 1, may arrive before the count, which must not overwrite it.
+    // heartbeat query runs is not in its count. That server's announcement, which calls this method
+    // with 1, may arrive before the count, which must not overwrite it.
     if (countedNanos - otherServersNanos >= 0) {
       otherServersNanos = countedNanos;
       alone = count == 0;
@@ -85,7 +115,7 @@ public final class PostgresNotifier implements Notifier {
           session.query("SET synchronous_commit = off").execute();
         }
         for (String payload : pack(batch)) {
-          session.query("SELECT pg_notify(?, ?)").bind(CHANNEL).bind(payload).execute();
+          notify(session, payload);
         }
         TimeUnit.MILLISECONDS.sleep(COALESCE_MS);
       } catch (SQLException e) {
@@ -115,16 +145,15 @@ public final class PostgresNotifier implements Notifier {
 
   private void receive() {
     long pauseMs = PAUSE_MS_FIRST;
-    boolean first = true;
     while (!closed) {
       Session listened = null;
       try (ListenSession listening = ListenSession.open(database, CHANNEL)) {
         listened = listening.session();
-        if (!first) {
-          // Messages sent while this server did not listen are lost: refresh everything once.
-          new ServerMessage.Everything().deliverTo(listener);
+        boolean isFirst = listens.getCount() > 0;
+        listens.countDown();
+        if (!isFirst || isLate) {
+          refreshEverything();
         }
-        first = false;
         pauseMs = PAUSE_MS_FIRST;
         while (!closed) {
           for (String payload : listening.await(LIVENESS_CHECK_MS)) {
@@ -138,6 +167,11 @@ public final class PostgresNotifier implements Notifier {
         }
       }
     }
+  }
+
+  /** Messages sent while this server did not listen are lost. */
+  private void refreshEverything() {
+    new ServerMessage.Everything().deliverTo(listener);
   }
 
   private static long pause(long pauseMs) {
