@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dev.kagzi.postgres.SharedPostgres;
 import dev.kagzi.sdk.ClientInterceptor;
 import dev.kagzi.sdk.IdConflict;
 import dev.kagzi.sdk.Kagzi;
@@ -12,6 +11,7 @@ import dev.kagzi.sdk.Retry;
 import dev.kagzi.sdk.RunHandle;
 import dev.kagzi.sdk.RunNotFoundException;
 import dev.kagzi.sdk.Signal;
+import dev.kagzi.sdk.internal.jdbc.TestDatabases;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
@@ -24,7 +24,10 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Starts in the transaction of an application that shares the database of the server. */
 class StartInTest extends RealServerTest {
@@ -159,20 +162,28 @@ class StartInTest extends RealServerTest {
     }
   }
 
-  @Test
-  void another_database_is_refused_with_what_is_expected() throws SQLException {
-    try (Connection connection = SharedPostgres.server().connect(SharedPostgres.createDatabase())) {
+  @ParameterizedTest
+  @ValueSource(strings = {"PostgreSQL", "H2"})
+  void another_database_is_refused_with_what_is_expected(String product) throws SQLException {
+    DataSource other = product.equals("H2") ? TestDatabases.h2("") : TestDatabases.postgres();
+    try (Connection connection = other.getConnection()) {
       connection.setAutoCommit(false);
       assertThatThrownBy(() -> kagzi.workflow(type).startIn(connection, "Ada"))
           .isInstanceOf(SQLException.class)
           .hasMessage(
-              "kagzi.start_workflow: not in this database (expected: the database of the server)");
+              "kagzi.start_workflow: not in this database (expected: the database of the server;"
+                  + " startInOutbox works with any other)");
       connection.rollback();
       RunHandle<String> run = kagzi.workflow(type).start("Ada");
       assertThatThrownBy(() -> run.signalIn(connection, Signal.of("names", String.class), "Bob"))
           .isInstanceOf(SQLException.class)
           .hasMessage(
-              "kagzi.signal_workflow: not in this database (expected: the database of the server)");
+              "kagzi.signal_workflow: not in this database (expected: the database of the server;"
+                  + " signalInOutbox works with any other)");
+      connection.rollback();
+      assertThatThrownBy(() -> kagzi.workflow(type).startInOutbox(connection, "Ada"))
+          .isInstanceOf(SQLException.class)
+          .hasMessageContaining("kagzi_outbox: no such table in this database (expected: ");
     }
   }
 

@@ -111,6 +111,8 @@ public final class OutboxRows {
       insert.setString(4, kind.name());
       insert.setBytes(5, message);
       insert.executeUpdate();
+    } catch (SQLException e) {
+      throw MissingObjects.outbox(e);
     }
   }
 

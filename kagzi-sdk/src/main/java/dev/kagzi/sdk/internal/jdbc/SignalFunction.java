@@ -29,7 +29,7 @@ public final class SignalFunction {
       select.setString(5, StartFunction.texts(payload.getMetadataMap()));
       select.execute();
     } catch (SQLException e) {
-      throw StartFunction.explained("kagzi.signal_workflow", e);
+      throw MissingObjects.function(connection, "kagzi.signal_workflow", "signalInOutbox", e);
     }
   }
 }

@@ -23,10 +23,6 @@ public final class StartFunction {
                                   input_data => ?, input_metadata => ?::jsonb, run_id => ?)
       """;
 
-  // "function does not exist", "schema does not exist"
-  private static final String NO_FUNCTION = "42883";
-  private static final String NO_SCHEMA = "3F000";
-
   private StartFunction() {}
 
   /** Requests the start, which has a run id, in the transaction of the connection. */
@@ -44,17 +40,8 @@ public final class StartFunction {
       select.setObject(8, UUID.fromString(start.getRunId()));
       select.execute();
     } catch (SQLException e) {
-      throw explained("kagzi.start_workflow", e);
+      throw MissingObjects.function(connection, "kagzi.start_workflow", "startInOutbox", e);
     }
-  }
-
-  static SQLException explained(String function, SQLException e) {
-    return NO_FUNCTION.equals(e.getSQLState()) || NO_SCHEMA.equals(e.getSQLState())
-        ? new SQLException(
-            function + ": not in this database (expected: the database of the server)",
-            e.getSQLState(),
-            e)
-        : e;
   }
 
   static @Nullable String texts(Map<String, String> map) {
