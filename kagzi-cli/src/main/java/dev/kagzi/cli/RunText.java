@@ -168,10 +168,7 @@ final class RunText {
       cells.add(step.getStepKey().isEmpty() ? step.getName() : step.getStepKey());
       cells.add(Integer.toString(step.getAttemptNumber()));
       cells.add(step.getKind().name().replaceFirst("^STEP_KIND_", ""));
-      cells.add(
-          isInterrupted(run, step)
-              ? "INTERRUPTED"
-              : step.getStatus().name().replaceFirst("^STEP_STATUS_", ""));
+      cells.add(status(run, step));
       cells.add(time(step.hasStartedAt() ? step.getStartedAt() : step.getCreatedAt()));
       cells.add(
           step.hasFinishedAt() && step.hasStartedAt()
@@ -184,6 +181,22 @@ final class RunText {
       table.row(cells.toArray(String[]::new));
     }
     return table.text("");
+  }
+
+  private static String status(Workflow run, Step step) {
+    if (isInterrupted(run, step)) {
+      return "INTERRUPTED";
+    }
+    return isTimedOutWait(step)
+        ? "TIMED_OUT"
+        : step.getStatus().name().replaceFirst("^STEP_STATUS_", "");
+  }
+
+  /** A wait for a signal or an answer that has reached its timeout is COMPLETED without output. */
+  private static boolean isTimedOutWait(Step step) {
+    return step.getKind() == StepKind.STEP_KIND_SIGNAL
+        && step.getStatus() == StepStatus.STEP_STATUS_COMPLETED
+        && !step.hasOutput();
   }
 
   /** A step of a claim that has ended is stored as RUNNING, but no worker executes it. */

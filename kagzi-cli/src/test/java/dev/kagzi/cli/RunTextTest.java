@@ -3,6 +3,7 @@ package dev.kagzi.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kagzi.protocol.v1.ErrorDetail;
+import dev.kagzi.protocol.v1.Payload;
 import dev.kagzi.protocol.v1.Step;
 import dev.kagzi.protocol.v1.StepKind;
 import dev.kagzi.protocol.v1.StepStatus;
@@ -51,6 +52,20 @@ class RunTextTest {
     assertThat(steps(run.setEpoch(8), step)).contains(" INTERRUPTED ").doesNotContain("RUNNING");
     assertThat(steps(run.setEpoch(7).setStatus(WorkflowStatus.WORKFLOW_STATUS_PENDING), step))
         .contains(" INTERRUPTED ");
+  }
+
+  @Test
+  void a_wait_for_a_signal_that_received_nothing_has_timed_out() {
+    Step.Builder step =
+        Step.newBuilder()
+            .setStepKey("approval")
+            .setKind(StepKind.STEP_KIND_SIGNAL)
+            .setStatus(StepStatus.STEP_STATUS_COMPLETED);
+    Workflow.Builder run = Workflow.newBuilder().setRunId("r");
+
+    assertThat(steps(run, step.build())).contains(" TIMED_OUT ").doesNotContain("COMPLETED");
+    assertThat(steps(run, step.setOutput(Payload.getDefaultInstance()).build()))
+        .contains(" COMPLETED ");
   }
 
   private static String steps(Workflow.Builder run, Step step) {

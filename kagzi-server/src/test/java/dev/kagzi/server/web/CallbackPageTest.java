@@ -13,11 +13,13 @@ import dev.kagzi.protocol.v1.ReportRequest;
 import dev.kagzi.protocol.v1.Task;
 import dev.kagzi.protocol.v1.TypeVersion;
 import dev.kagzi.server.TestServer;
+import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What the pages of a run show of callbacks that its code does not await. */
+/** What the pages of a run show of callbacks that its code does not await, and of waits. */
 @SuppressWarnings("NullAway.Init")
 class CallbackPageTest {
   private static final String TYPE = "order";
@@ -39,8 +41,17 @@ class CallbackPageTest {
   }
 
   private static String runWithCallbacks(String... steps) {
-    // No worker of another test gets this run, also if its claim ends.
-    String queue = "callbacks of " + String.join(" ", steps);
+    Stream<ReportItem.Builder> items =
+        Stream.of(steps)
+            .map(step -> CallbackStarted.newBuilder().setStepKey(step))
+            .map(started -> ReportItem.newBuilder().setCallback(started));
+    return reportedRun("callbacks of " + String.join(" ", steps), items.toList());
+  }
+
+  /**
+   * @param queue of its own: no worker of another test gets this run, also if its claim ends
+   */
+  private static String reportedRun(String queue, List<ReportItem.Builder> items) {
     String run = server.startRun(queue, TYPE);
     TypeVersion served = TypeVersion.newBuilder().setWorkflowType(TYPE).build();
     String worker =
@@ -65,15 +76,10 @@ class CallbackPageTest {
                     .build())
             .getTasks(0);
     ReportRequest.Builder report = ReportRequest.newBuilder().setWorkerId(worker);
-    for (String step : steps) {
-      report.addItems(
-          ReportItem.newBuilder()
-              .setRunId(task.getRunId())
-              .setEpoch(task.getEpoch())
-              .setCallback(CallbackStarted.newBuilder().setStepKey(step)));
-    }
+    items.forEach(
+        item -> report.addItems(item.setRunId(task.getRunId()).setEpoch(task.getEpoch())));
     assertThat(server.workers().report(report.build()).getResultsList())
-        .allMatch(result -> result.hasAlreadyRecorded());
+        .allMatch(result -> result.hasAlreadyRecorded() || result.hasReceived());
     return run;
   }
 
@@ -128,6 +134,17 @@ class CallbackPageTest {
         .contains("<span class=\"status sleeping\">open</span>")
         .contains("href=\"/runs/" + run + "/callback?key=payment\">Answer the callback</a>")
         .doesNotContain("Show the whole Output");
+  }
+
+  @Test
+  void a_wait_that_timed_out_is_not_shown_as_completed() throws Exception {
+    ReportItem.Builder wait = ReportItem.newBuilder();
+    wait.getReceiveBuilder().setStepKey("approval").setSignalName("approval").setTimeoutMs(0);
+    String run = reportedRun("waits", List.of(wait));
+
+    assertThat(browser.load("/runs/" + run).body())
+        .containsPattern("<span class=\"status timed-out\"[^>]*>timed out</span>")
+        .doesNotContain(">completed<");
   }
 
   @Test

@@ -77,6 +77,13 @@ public record StepRow(
         : "";
   }
 
+  /** Returns whether it waited for a signal or an answer until its timeout. */
+  public boolean isTimedOutWait() {
+    return step.kind() == StepKind.SIGNAL
+        && step.status() == StepStatus.COMPLETED
+        && step.output() == null;
+  }
+
   public boolean isCallback() {
     return step.kind() == StepKind.CALLBACK;
   }
