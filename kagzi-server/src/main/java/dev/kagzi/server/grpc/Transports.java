@@ -50,6 +50,8 @@ final class Transports {
   /**
    * Opens the transports.
    *
+   * @param threads in-process handlers run on these, not on the caller's thread, which may be
+   *     interrupted
    * @param memory counts the bytes that arrive over the network
    */
   static Transports open(
@@ -60,8 +62,7 @@ final class Transports {
       throws IOException {
     List<Server> servers = new ArrayList<>();
     InProcessServerBuilder inProcess =
-        // Handlers do not block: they may run on the caller's thread, also if it is interrupted.
-        InProcessServerBuilder.forName(settings.inProcessName()).directExecutor();
+        InProcessServerBuilder.forName(settings.inProcessName()).executor(threads.inProcess());
     CallerContext.add(inProcess);
     services.accept(inProcess);
     servers.add(inProcess.build().start());
