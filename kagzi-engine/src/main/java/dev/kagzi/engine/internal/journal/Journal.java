@@ -105,13 +105,13 @@ public final class Journal<W extends Write<?>> implements AutoCloseable {
       refuseQueueFull(writes);
       return;
     }
-    WriteQueue.Place place = lane.queue.reservePlace();
+    WriteQueue.Place<W> place = lane.queue.reservePlace();
     Thread.ofVirtual()
         .name("kagzi-journal-full")
         .start(
             () -> {
               try {
-                if (!lane.queue.offer(place, writes, config.fullPatience().toNanos())) {
+                if (!WriteQueue.offer(place, writes, config.fullPatience().toNanos())) {
                   refuseQueueFull(writes);
                 }
               } catch (InterruptedException stopped) {

@@ -81,8 +81,8 @@ final class Lane<W extends Write<?>> {
   }
 
   /**
-   * True from the moment when a batch was given up, after {@code databasePatience} without the
-   * database, until the next commit.
+   * True from the moment when a batch was given up, because the database was away for {@code
+   * databasePatience} or contended for too long, until the next commit.
    */
   boolean isUnavailable() {
     return unavailable;
@@ -140,6 +140,7 @@ final class Lane<W extends Write<?>> {
       }
       WriteQueue<W> target = lanes.get(share.laneFor(index)).queue;
       if (target != queue && !isUsed && !queue.forwards() && !target.forwards()) {
+        unavailable = false;
         queue.forwardTo(target);
       }
     }
@@ -174,7 +175,7 @@ final class Lane<W extends Write<?>> {
           }
           case REPEAT -> {
             if (++repeats > REPEATS_MAX) {
-              refuseAll(batch, "the database is contended (SQLSTATE " + e.getSQLState() + ")");
+              giveUp(batch, "the database is contended", e);
               return;
             }
           }
@@ -183,7 +184,7 @@ final class Lane<W extends Write<?>> {
             logFailure(batch, e);
             dropSession();
             if (System.nanoTime() - patienceEnd > 0 || closed) {
-              giveUp(batch, e);
+              giveUp(batch, "the database is unavailable", e);
               return;
             }
             TimeUnit.MILLISECONDS.sleep(pauseMs);
@@ -261,6 +262,7 @@ final class Lane<W extends Write<?>> {
     }
   }
 
+  /** Returns false if the write cannot be committed in parts; otherwise it is answered. */
   private boolean commitInParts(W write) {
     try {
       Optional<BatchWriter.Effects> effects =
@@ -268,11 +270,15 @@ final class Lane<W extends Write<?>> {
       effects.ifPresent(done -> settle(List.of(write), done));
       return effects.isPresent();
     } catch (SQLException e) {
-      // If PostgreSQL refused the data again (SPLIT), the caller logs the first error.
-      if (SqlErrors.remedy(e) != SqlErrors.Remedy.SPLIT) {
-        logFailure(List.of(write), e);
+      if (SqlErrors.remedy(e) == SqlErrors.Remedy.SPLIT) {
+        // PostgreSQL refused the data again.
+        return false;
       }
-      return false;
+      write.becomeUncertain();
+      logFailure(List.of(write), e);
+      dropSession();
+      refuseAll(List.of(write), tryAgain("the database is unavailable", e));
+      return true;
     }
   }
 
@@ -296,14 +302,19 @@ final class Lane<W extends Write<?>> {
         Refusal.of(Refusal.Reason.INTERNAL, "write", "", "the engine failed; its log says why"));
   }
 
-  private void giveUp(List<W> batch, SQLException cause) {
+  /** Refuses all: no write may be committed without an earlier one of the same run. */
+  private void giveUp(List<W> batch, String what, SQLException cause) {
     unavailable = true;
-    String why = "the database is unavailable (SQLSTATE " + cause.getSQLState() + "); try again";
+    String why = tryAgain(what, cause);
     // Empty the queue first: a caller that retries after the refusal must find it empty, or append
     // refuses again.
     List<W> waiting = queue.drain();
     refuseAll(batch, why);
     refuseAll(waiting, why);
+  }
+
+  private static String tryAgain(String what, SQLException cause) {
+    return what + " (SQLSTATE " + cause.getSQLState() + "); try again";
   }
 
   private void refuseAll(List<W> writes, String why) {

@@ -22,7 +22,7 @@ final class WriteQueue<W extends Write<?>> {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition filled = lock.newCondition();
   private final Deque<W> waiting = new ArrayDeque<>();
-  private final Deque<Place> line = new ArrayDeque<>();
+  private final Deque<Place<W>> line = new ArrayDeque<>();
   private volatile @Nullable WriteQueue<W> forward;
   private long bytes;
   private boolean closed;
@@ -32,13 +32,25 @@ final class WriteQueue<W extends Write<?>> {
   }
 
   /** A position in the line of callers that wait for space; free space wakes only the first. */
-  static final class Place {
-    private final WriteQueue<?> queue;
-    private final Condition turn;
+  static final class Place<W extends Write<?>> {
+    private final WriteQueue<W> origin;
 
-    private Place(WriteQueue<?> queue) {
+    // Both change while the locks of the former and of the new queue are held.
+    private volatile WriteQueue<W> queue;
+    private volatile Condition turn;
+
+    private Place(WriteQueue<W> origin, WriteQueue<W> queue) {
+      this.origin = origin;
       this.queue = queue;
       this.turn = queue.lock.newCondition();
+    }
+
+    private void moveTo(WriteQueue<W> other) {
+      Condition former = turn;
+      queue = other;
+      turn = other.lock.newCondition();
+      other.line.add(this);
+      former.signal();
     }
   }
 
@@ -59,18 +71,19 @@ final class WriteQueue<W extends Write<?>> {
     }
   }
 
-  /**
-   * Reserves a position, in the queue that this one forwards to if it does. The caller must pass it
-   * to {@link #offer(Place, List, long)}.
-   */
-  Place reservePlace() {
+  /** Reserves a position. The caller must pass it to {@link #offer(Place, List, long)}. */
+  Place<W> reservePlace() {
+    return reservePlace(this);
+  }
+
+  private Place<W> reservePlace(WriteQueue<W> origin) {
     lock.lock();
     try {
       WriteQueue<W> other = forward;
       if (other != null) {
-        return other.reservePlace();
+        return other.reservePlace(origin);
       }
-      Place place = new Place(this);
+      Place<W> place = new Place<>(origin, this);
       line.add(place);
       return place;
     } finally {
@@ -79,26 +92,34 @@ final class WriteQueue<W extends Write<?>> {
   }
 
   /** Waits for space and earlier positions; false after {@code nanosMax} or if closed. */
-  boolean offer(Place place, List<W> writes, long nanosMax) throws InterruptedException {
-    if (place.queue != this) {
-      // The writes of this queue have the same type.
-      @SuppressWarnings("unchecked")
-      WriteQueue<W> queue = (WriteQueue<W>) place.queue;
-      return queue.offer(place, writes, nanosMax);
-    }
-    long left = nanosMax;
+  static <W extends Write<?>> boolean offer(Place<W> place, List<W> writes, long nanosMax)
+      throws InterruptedException {
+    long giveUpNanos = System.nanoTime() + nanosMax;
+    Boolean added;
+    do {
+      added = place.queue.offerHere(place, writes, giveUpNanos);
+    } while (added == null);
+    return added;
+  }
+
+  /** Returns null if the place was moved to another queue. */
+  private @Nullable Boolean offerHere(Place<W> place, List<W> writes, long giveUpNanos)
+      throws InterruptedException {
     lock.lock();
     try {
-      while (!closed && (!hasSpace() || line.peek() != place)) {
+      while (place.queue == this && !closed && (!hasSpace() || line.peek() != place)) {
+        long left = giveUpNanos - System.nanoTime();
         if (left <= 0) {
           return false;
         }
-        left = place.turn.awaitNanos(left);
+        place.turn.awaitNanos(left);
       }
-      return !closed && add(writes);
+      return place.queue == this ? Boolean.valueOf(!closed && add(writes)) : null;
     } finally {
-      line.remove(place);
-      signalNext();
+      if (place.queue == this) {
+        line.remove(place);
+        signalNext();
+      }
       lock.unlock();
     }
   }
@@ -123,16 +144,17 @@ final class WriteQueue<W extends Write<?>> {
   }
 
   /**
-   * Moves all writes to another queue, and forwards later ones. No write of this queue may be under
-   * way. Does nothing while callers wait for space in this queue, or if one of both is closed.
+   * Moves all writes and waiting callers to another queue, and forwards later ones. No write of
+   * this queue may be under way. Does nothing if one of both is closed.
    */
   void forwardTo(WriteQueue<W> other) {
     lock.lock();
     other.lock.lock();
     try {
-      if (line.isEmpty() && !closed && !other.closed) {
+      if (!closed && !other.closed) {
         forward = other;
         other.addAll(pollAll(write -> true));
+        moveLine(other, place -> true);
       }
     } finally {
       other.lock.unlock();
@@ -141,16 +163,18 @@ final class WriteQueue<W extends Write<?>> {
   }
 
   /**
-   * Ends the forwarding, and takes back those writes of the other queue that belong to this one. No
-   * write of this queue may be under way. Does nothing while callers wait for space in the other.
+   * Ends the forwarding, and takes back those writes and waiting callers of the other queue that
+   * belong to this one. No write of this queue may be under way. Does nothing if this one is
+   * closed.
    */
   void takeBack(WriteQueue<W> other, Predicate<W> belongs) {
     lock.lock();
     other.lock.lock();
     try {
-      if (forward == other && other.line.isEmpty()) {
+      if (forward == other && !closed) {
         forward = null;
         addAll(other.pollAll(belongs));
+        other.moveLine(this, place -> place.origin == this);
       }
     } finally {
       other.lock.unlock();
@@ -170,6 +194,14 @@ final class WriteQueue<W extends Write<?>> {
     if (!writes.isEmpty()) {
       add(writes);
     }
+  }
+
+  private void moveLine(WriteQueue<W> other, Predicate<Place<W>> which) {
+    List<Place<W>> moved = line.stream().filter(which).toList();
+    line.removeAll(moved);
+    moved.forEach(place -> place.moveTo(other));
+    signalNext();
+    other.signalNext();
   }
 
   private List<W> pollAll(Predicate<W> which) {

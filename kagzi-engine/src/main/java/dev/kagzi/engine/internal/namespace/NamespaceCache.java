@@ -25,6 +25,9 @@ public final class NamespaceCache {
   private static final long REFRESH_NS = 1_000_000_000L;
   private static final long WAIT_NS = 2_000_000_000L;
 
+  /** Less than {@link #WAIT_NS}, so that a lookup after {@link #isCached} does not wait. */
+  private static final long CACHED_NS = 1_500_000_000L;
+
   private final Database database;
   private final LongSupplier nanoClock;
   private final NamespaceListener listener;
@@ -55,7 +58,7 @@ public final class NamespaceCache {
 
   /** Returns whether {@link #get} answers from memory, without waiting. */
   public boolean isCached(String namespace) {
-    return nanoClock.getAsLong() - refreshedNs < WAIT_NS && known.containsKey(namespace);
+    return nanoClock.getAsLong() - refreshedNs < CACHED_NS && known.containsKey(namespace);
   }
 
   /** Returns the cached value of any age; null for a name that is not cached. */

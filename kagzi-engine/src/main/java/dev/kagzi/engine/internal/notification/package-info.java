@@ -6,7 +6,7 @@
  * <p>{@code PostgresNotifier} collects the messages of a few milliseconds and sends them with one
  * NOTIFY, on its own connection. It never does so inside a transaction of the journal, because
  * NOTIFY takes a lock at commit that the committers of all databases share. While a server is
- * alone, it sends nothing.
+ * alone, it publishes nothing.
  */
 @NullMarked
 package dev.kagzi.engine.internal.notification;

@@ -37,6 +37,8 @@ class SharedDatabaseTest {
   private static final int WRITES = 6_000;
   private static final Duration LONG = Duration.ofSeconds(10);
   private static final Duration SHORT = Duration.ofMillis(1);
+  private static final String CONNECTION_LOST = "08006";
+  private static final String LOCK_NOT_AVAILABLE = "55P03";
 
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
@@ -82,6 +84,7 @@ class SharedDatabaseTest {
     private final AtomicInteger commits = new AtomicInteger();
     private volatile Predicate<List<Numbered>> loses = batch -> false;
     private volatile Predicate<List<Numbered>> refuses = batch -> false;
+    private volatile String lossState = CONNECTION_LOST;
 
     @Override
     public Effects write(Session tx, List<Numbered> batch) throws SQLException {
@@ -89,7 +92,7 @@ class SharedDatabaseTest {
         throw new SQLException("refused", "22000");
       }
       if (loses.test(batch)) {
-        throw new SQLException("connection lost", "08006");
+        throw new SQLException("lost", lossState);
       }
       sleep();
       batch.forEach(write -> write.answer(write.number));
@@ -120,8 +123,12 @@ class SharedDatabaseTest {
   }
 
   private Journal<Numbered> open(Database side, int lanes, int writesMax, Duration patience) {
-    JournalConfig config =
-        new JournalConfig(lanes, 64 << 20, 8 << 20, writesMax, Duration.ofSeconds(5), patience);
+    return open(
+        side,
+        new JournalConfig(lanes, 64 << 20, 8 << 20, writesMax, Duration.ofSeconds(5), patience));
+  }
+
+  private Journal<Numbered> open(Database side, JournalConfig config) {
     return new Journal<>(
         side,
         () -> recorder,
@@ -164,6 +171,28 @@ class SharedDatabaseTest {
     }
 
     assertThat(recorder.batches.stream().map(Committed::thread).distinct()).hasSizeGreaterThan(1);
+    assertOrder();
+  }
+
+  @Test
+  void callers_that_wait_for_space_keep_their_order_while_servers_come_and_go() throws Exception {
+    // Each lane has space for a tenth of the writes.
+    JournalConfig config = new JournalConfig(10, WRITES * 100, 8 << 20, 100, LONG, LONG);
+    List<Numbered> writes = new ArrayList<>();
+    try (Database side = Database.open(database.config());
+        Journal<Numbered> journal = open(side, config)) {
+      servers.set(10);
+      for (int i = 0; i < WRITES; i++) {
+        writes.add(append(journal, i % KEYS, i));
+      }
+      for (int i = 0; !writes.stream().allMatch(write -> write.done().isDone()); i++) {
+        servers.set(List.of(1, 10, 3, 5).get(i % 4));
+        TimeUnit.MILLISECONDS.sleep(3);
+      }
+    }
+
+    assertThat(writes).allMatch(write -> !write.done().isCompletedExceptionally());
+    assertThat(recorder.batches.stream().map(Committed::thread).distinct()).hasSizeGreaterThan(5);
     assertOrder();
   }
 
@@ -219,8 +248,11 @@ class SharedDatabaseTest {
     }
   }
 
-  @Test
-  void a_write_that_waits_behind_one_that_is_given_up_is_given_up_too() throws Exception {
+  @ParameterizedTest
+  @ValueSource(strings = {CONNECTION_LOST, LOCK_NOT_AVAILABLE})
+  void a_write_that_waits_behind_one_that_is_given_up_is_given_up_too(String loss)
+      throws Exception {
+    recorder.lossState = loss;
     int key = keyOfLane(1);
     try (Database side = Database.open(database.config());
         Journal<Numbered> journal = open(side, 2, 1, SHORT)) {
@@ -239,8 +271,10 @@ class SharedDatabaseTest {
     }
   }
 
-  @Test
-  void the_second_half_of_a_batch_is_not_committed_without_the_first() throws Exception {
+  @ParameterizedTest
+  @ValueSource(strings = {CONNECTION_LOST, LOCK_NOT_AVAILABLE})
+  void the_second_half_of_a_batch_is_not_committed_without_the_first(String loss) throws Exception {
+    recorder.lossState = loss;
     try (Database side = Database.open(database.config());
         Journal<Numbered> journal = open(side, 1, 2_000, SHORT)) {
       assertThat(append(journal, 0, 1).done()).succeedsWithin(LONG);

@@ -59,23 +59,73 @@ class WriteQueueTest {
   void a_write_that_gives_up_does_not_block_those_behind_it() throws Exception {
     WriteQueue<Numbered> queue = new WriteQueue<>(100);
     queue.offer(List.of(new Numbered(0)));
-    WriteQueue.Place first = queue.reservePlace();
-    WriteQueue.Place second = queue.reservePlace();
+    WriteQueue.Place<Numbered> first = queue.reservePlace();
+    WriteQueue.Place<Numbered> second = queue.reservePlace();
 
-    assertThat(queue.offer(first, List.of(new Numbered(1)), 1)).isFalse();
+    assertThat(WriteQueue.offer(first, List.of(new Numbered(1)), 1)).isFalse();
     queue.take(10, 1_000);
 
-    assertThat(queue.offer(second, List.of(new Numbered(2)), 1)).isTrue();
+    assertThat(WriteQueue.offer(second, List.of(new Numbered(2)), 1)).isTrue();
+  }
+
+  /** Otherwise a server under full load would never use its lanes again. */
+  @Test
+  void callers_that_wait_for_space_are_taken_back_with_their_queue() throws Exception {
+    WriteQueue<Numbered> shared = new WriteQueue<>(100);
+    WriteQueue<Numbered> queue = new WriteQueue<>(100);
+    queue.forwardTo(shared);
+    shared.offer(List.of(new Numbered(0)));
+    Thread other = waiter(shared, new Numbered(1));
+    Thread first = waiter(queue, new Numbered(2));
+    Thread second = waiter(queue, new Numbered(3));
+
+    queue.takeBack(shared, write -> false);
+
+    assertThat(first.join(Duration.ofSeconds(10))).isTrue();
+    assertThat(numbers(queue.drain())).containsExactly(2);
+    assertThat(second.join(Duration.ofSeconds(10))).isTrue();
+    assertThat(numbers(queue.drain())).containsExactly(3);
+    assertThat(numbers(shared.drain())).containsExactly(0);
+    assertThat(other.join(Duration.ofSeconds(10))).isTrue();
+    assertThat(numbers(shared.drain())).containsExactly(1);
+  }
+
+  @Test
+  void callers_that_wait_for_space_are_forwarded_with_their_queue() throws Exception {
+    WriteQueue<Numbered> shared = new WriteQueue<>(100);
+    WriteQueue<Numbered> queue = new WriteQueue<>(100);
+    queue.offer(List.of(new Numbered(0)));
+    Thread waiting = waiter(queue, new Numbered(1));
+
+    queue.forwardTo(shared);
+
+    assertThat(numbers(shared.drain())).containsExactly(0);
+    assertThat(waiting.join(Duration.ofSeconds(10))).isTrue();
+    assertThat(numbers(shared.drain())).containsExactly(1);
+  }
+
+  @Test
+  void a_closed_queue_takes_nothing_back() {
+    WriteQueue<Numbered> shared = new WriteQueue<>(100);
+    WriteQueue<Numbered> queue = new WriteQueue<>(100);
+    queue.forwardTo(shared);
+    queue.offer(List.of(new Numbered(0)));
+    queue.close();
+
+    queue.takeBack(shared, write -> true);
+
+    assertThat(queue.size()).isZero();
+    assertThat(shared.size()).isEqualTo(1);
   }
 
   private static Thread waiter(WriteQueue<Numbered> queue, Numbered write) {
-    WriteQueue.Place place = queue.reservePlace();
+    WriteQueue.Place<Numbered> place = queue.reservePlace();
     Thread thread =
         Thread.ofPlatform()
             .start(
                 () -> {
                   try {
-                    queue.offer(place, List.of(write), TimeUnit.SECONDS.toNanos(10));
+                    WriteQueue.offer(place, List.of(write), TimeUnit.SECONDS.toNanos(10));
                   } catch (InterruptedException e) {
                     Thread.currentThread().interrupt();
                   }
