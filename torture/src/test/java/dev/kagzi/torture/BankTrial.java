@@ -1,0 +1,37 @@
+package dev.kagzi.torture;
+
+import dev.kagzi.torture.BankFaults.Kind;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.time.Duration;
+
+/** A short torture of the bank with chosen faults. */
+final class BankTrial {
+  static final int TELLERS = 4;
+
+  private final StringWriter out = new StringWriter();
+  private final Console console = new Console(new PrintWriter(out));
+
+  /**
+   * @param lot how long it lasts, from 0 to 999
+   */
+  record Injected(Kind kind, int target, int lot) {}
+
+  static Injected fault(Kind kind, int target) {
+    return new Injected(kind, target, 100);
+  }
+
+  Verdict torture(BankTorture.Settings settings, Injected... faults) {
+    try (BankTorture torture = BankTorture.start(console, settings)) {
+      for (Injected fault : faults) {
+        torture.faults().inject(fault.kind, fault.target, fault.lot);
+        Pause.ofUnchecked(Duration.ofMillis(500));
+      }
+      return torture.finishAndCheck();
+    }
+  }
+
+  String printed() {
+    return out.toString();
+  }
+}
