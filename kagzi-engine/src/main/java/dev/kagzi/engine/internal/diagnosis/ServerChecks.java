@@ -50,14 +50,13 @@ public final class ServerChecks {
     Instant middle = before.plus(Duration.between(before, serverClock.instant()).dividedBy(2));
     Instant database = Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
     long ahead = Duration.between(middle, database).toMillis();
-    String found =
-        "the database's clock is %s %s the server's"
-            .formatted(Units.time(Math.abs(ahead)), ahead < 0 ? "behind" : "ahead of");
+    String apart = Units.time(Math.abs(ahead));
     return Math.abs(ahead) <= CLOCK_MS_MAX
-        ? Finding.ok(Check.CLOCK, found)
+        ? Finding.ok(Check.CLOCK, "the clocks of the database and this server differ by " + apart)
         : Finding.warning(
             Check.CLOCK,
-            found + " (expected: at most %s)".formatted(Units.time(CLOCK_MS_MAX)),
+            "the database's clock is %s %s the server's (expected: at most %s)"
+                .formatted(apart, ahead < 0 ? "behind" : "ahead of", Units.time(CLOCK_MS_MAX)),
             "Kagzi uses the database's clock: schedules fire by it, and times in logs differ from"
                 + " those of runs; synchronize both by NTP");
   }
