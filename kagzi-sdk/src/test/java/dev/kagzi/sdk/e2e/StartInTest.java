@@ -188,6 +188,23 @@ class StartInTest extends RealServerTest {
   }
 
   @Test
+  void a_connection_that_broke_is_reported_with_what_broke_it() throws SQLException {
+    try (Connection connection = server.connect();
+        Connection other = server.connect();
+        var pid = connection.createStatement();
+        var terminate = other.createStatement()) {
+      var row = pid.executeQuery("SELECT pg_backend_pid()");
+      row.next();
+      connection.setAutoCommit(false);
+      terminate.execute("SELECT pg_terminate_backend(" + row.getInt(1) + ", 10000)");
+
+      assertThatThrownBy(() -> kagzi.workflow(type).startIn(connection, "Ada"))
+          .isInstanceOf(SQLException.class)
+          .hasMessageContaining("terminating connection");
+    }
+  }
+
+  @Test
   void a_connection_in_auto_commit_mode_is_refused() throws SQLException {
     RunHandle<String> run = kagzi.workflow(type).start("Ada");
     try (Connection connection = server.connect()) {

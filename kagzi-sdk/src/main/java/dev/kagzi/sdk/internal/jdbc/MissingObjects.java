@@ -19,19 +19,25 @@ final class MissingObjects {
    * @param elsewhere the method that works with other databases
    */
   static SQLException function(
-      Connection connection, String function, String elsewhere, SQLException e)
-      throws SQLException {
+      Connection connection, String function, String elsewhere, SQLException e) {
     String state = String.valueOf(e.getSQLState());
-    boolean isMissing =
-        NO_FUNCTION.contains(state)
-            || !connection.getMetaData().getDatabaseProductName().equalsIgnoreCase("PostgreSQL");
-    return isMissing
+    return NO_FUNCTION.contains(state) || isOtherProduct(connection, e)
         ? new SQLException(
             "%s: not in this database (expected: the database of the server; %s works with any other)"
                 .formatted(function, elsewhere),
             state,
             e)
         : e;
+  }
+
+  private static boolean isOtherProduct(Connection connection, SQLException e) {
+    try {
+      return !connection.getMetaData().getDatabaseProductName().equalsIgnoreCase("PostgreSQL");
+    } catch (SQLException closed) {
+      // What broke the connection explains more.
+      e.addSuppressed(closed);
+      return false;
+    }
   }
 
   /** Returns the exception to throw for a failed insert into the outbox. */
