@@ -45,6 +45,18 @@ final class TestDatabase implements AutoCloseable {
           Map.entry("callback-keys", "the key of callbacks in tests: it is no secret"),
           Map.entry("port", "0"));
 
+  /** A vacuum may hold a table for longer than a statement of the server does. */
+  private static final long LOCK_NANOS_MAX = TimeUnit.SECONDS.toNanos(30);
+
+  private static final long LOCK_RETRY_MS = 2;
+  private static final String LOCK_NOT_AVAILABLE = "55P03";
+
+  // A statement that was planned before the clock moves writes the former time, and a worker whose
+  // heartbeat has that time would count as lost. NOWAIT: a wait for the second table with a lock on
+  // the first one could be a deadlock with the server.
+  private static final String LOCK =
+      "LOCK TABLE kagzi.workers, kagzi.workflow_runs, kagzi.servers IN SHARE MODE NOWAIT";
+
   // Connected workers send heartbeats in real time, so a move of the clock shifts their heartbeats
   // and leases by the same amount. One transaction, so that no chore sees a partial change.
   private static final String KEEP_WORKERS =
@@ -172,6 +184,10 @@ final class TestDatabase implements AutoCloseable {
         .withoutHttp();
   }
 
+  String name() {
+    return name;
+  }
+
   /** Starts a server on this database. */
   EmbeddedServer startServer() {
     return server(name).start();
@@ -268,6 +284,7 @@ final class TestDatabase implements AutoCloseable {
       connection.setAutoCommit(false);
       try (PreparedStatement keep = connection.prepareStatement(KEEP_WORKERS);
           Statement replace = connection.createStatement()) {
+        lockTables(replace);
         keep.setObject(1, to.atOffset(ZoneOffset.UTC));
         keep.executeUpdate();
         replace.execute(replaceClockSql(aheadUs(to)));
@@ -278,6 +295,33 @@ final class TestDatabase implements AutoCloseable {
       }
     } catch (SQLException e) {
       throw new IllegalStateException(e);
+    }
+  }
+
+  /** Waits until no other transaction writes, and keeps others from writing. */
+  private void lockTables(Statement statement) throws SQLException {
+    long begun = System.nanoTime();
+    while (true) {
+      try {
+        statement.execute(LOCK);
+        return;
+      } catch (SQLException e) {
+        connection.rollback();
+        if (!LOCK_NOT_AVAILABLE.equals(e.getSQLState())
+            || System.nanoTime() - begun > LOCK_NANOS_MAX) {
+          throw e;
+        }
+        pause();
+      }
+    }
+  }
+
+  private static void pause() {
+    try {
+      Thread.sleep(LOCK_RETRY_MS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while the clock was moved", e);
     }
   }
 
