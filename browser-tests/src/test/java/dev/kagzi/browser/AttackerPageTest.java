@@ -39,7 +39,9 @@ class AttackerPageTest extends BrowserTest {
     private final HttpServer site;
 
     OtherSite(String body) throws IOException {
-      byte[] page = ("<!doctype html>" + body).getBytes(StandardCharsets.UTF_8);
+      // Without an icon, the browser requests one, perhaps when the site is about to stop.
+      byte[] page =
+          ("<!doctype html><link rel=icon href='data:,'>" + body).getBytes(StandardCharsets.UTF_8);
       site = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
       site.createContext(
           "/",

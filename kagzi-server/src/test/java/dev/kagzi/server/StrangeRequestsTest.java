@@ -61,11 +61,11 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends 40,000 partly invalid requests to all calls of all services, and checks each response, the
+ * Sends 15,000 partly invalid requests to all calls of all services, and checks each response, the
  * log and what was stored. The system property {@code kagzi.requests} sets another number.
  */
 class StrangeRequestsTest {
-  private static final int REQUESTS = Integer.getInteger("kagzi.requests", 40_000);
+  private static final int REQUESTS = Integer.getInteger("kagzi.requests", 15_000);
   private static final long SEED = Long.getLong("kagzi.seed", 20_260_101);
   private static final int IN_FLIGHT = 64;
   private static final int MESSAGE_LENGTH_MAX = 1_001;
