@@ -1,6 +1,5 @@
 package dev.kagzi.sdk.internal.log;
 
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.MDC;
 
@@ -37,11 +36,11 @@ public final class LogContext {
 
   /** Names the step until the scope is closed. */
   public static MdcScope enterStep(String step, int attempt) {
-    return new MdcScope(Map.of("step", step, "attempt", Integer.toString(attempt)));
+    return new MdcScope("step", step, "attempt", Integer.toString(attempt));
   }
 
   /** Adds the ids of the trace and the span to the MDC until the scope is closed. */
   public static MdcScope enterSpan(String traceId, String spanId) {
-    return new MdcScope(Map.of("trace_id", traceId, "span_id", spanId));
+    return new MdcScope("trace_id", traceId, "span_id", spanId);
   }
 }
