@@ -92,34 +92,6 @@ class MainTest {
     }
   }
 
-  @Test
-  void each_of_several_servers_has_a_share_of_the_runs() throws Exception {
-    try (EmbeddedPostgres postgres = EmbeddedPostgres.builder().ephemeral().start()) {
-
-      int exitCode =
-          bench.execute(
-              "--servers=2",
-              "--scenario=w5",
-              "--runs=100",
-              "--in-flight=16",
-              "--json",
-              "--db-url",
-              url(postgres));
-
-      assertThat(exitCode).as(err.toString()).isZero();
-      JsonNode figures = JsonMapper.shared().readTree(out.toString());
-      assertThat(figures.get("system").asString()).isEqualTo("2 servers");
-      assertThat(figures.get("servers")).hasSize(2);
-      for (JsonNode server : figures.get("servers")) {
-        assertThat(server.get("writes_per_run").asDouble()).isPositive();
-        assertThat(server.get("writes_per_batch").asDouble()).isGreaterThanOrEqualTo(1);
-        assertThat(server.get("statements_per_run").asDouble()).isPositive();
-      }
-      assertThat(figures.get("hand_over_p50_ms").asDouble()).isPositive();
-      assertThat(databases(postgres)).isZero();
-    }
-  }
-
   static String url(EmbeddedPostgres postgres) {
     return "postgres://%s:%s@127.0.0.1:%d/postgres"
         .formatted(postgres.user(), postgres.password(), postgres.port());
