@@ -74,15 +74,14 @@ final class LatencyBench {
       SimpleWorker worker = new SimpleWorker(channel);
       // Lets the JIT compile the code of the calls below, in this process and in the server.
       print("warming up");
-      int warmUp = Math.min(CALLS_DEFAULT, 10 * calls);
-      times(warmUp, worker::heartbeat);
-      worker.measureRuns(warmUp / 2);
+      times(Math.max(calls, CALLS_DEFAULT), worker::heartbeat);
+      worker.measureRuns(CALLS_DEFAULT / 2);
       print(calls + " calls of each kind");
       all.addAll(worker.measureRuns(calls));
       all.add(Latency.of("heartbeat", times(calls, worker::heartbeat), 1));
       AdminServiceBlockingStub admin = AdminServiceGrpc.newBlockingStub(channel);
       HealthCheckRequest health = HealthCheckRequest.getDefaultInstance();
-      times(warmUp / 2, () -> admin.healthCheck(health));
+      times(CALLS_DEFAULT / 2, () -> admin.healthCheck(health));
       all.add(Latency.of("health check", times(calls, () -> admin.healthCheck(health)), 2));
       worker.leave();
     } finally {
