@@ -12,11 +12,13 @@ import java.util.function.ToDoubleFunction;
 
 /**
  * Measures whether Kagzi stays as fast with age: each line on empty tables and on tables with many
- * runs, in turn, then with more workers and queues, after a long load, and under an old
- * transaction.
+ * runs, in turn, then with more workers, queues and namespaces, after a long load, under an old
+ * transaction, and idle.
  */
 final class GrowthBench {
   private static final Duration WARM_UP = Duration.ofSeconds(15);
+  private static final double IDLE_STATEMENTS_MAX = 1;
+  private static final double IDLE_CORES_MAX = 0.01;
 
   private final DatabaseServer server;
   private final Progress progress;
@@ -39,8 +41,15 @@ final class GrowthBench {
 
   List<GrowthLine> measure() {
     try (BenchDatabase empty = server.createDatabase();
-        BenchDatabase filled = server.createDatabase();
-        MeasuredServer emptyServer = startServer(empty);
+        BenchDatabase filled = server.createDatabase()) {
+      compare(empty, filled);
+      compareIdle(empty, filled);
+      return List.copyOf(lines);
+    }
+  }
+
+  private void compare(BenchDatabase empty, BenchDatabase filled) {
+    try (MeasuredServer emptyServer = startServer(empty);
         MeasuredServer filledServer = startServer(filled);
         KagziContender emptyContender = new KagziContender(empty, progress, emptyServer);
         KagziContender filledContender = new KagziContender(filled, progress, filledServer)) {
@@ -53,7 +62,6 @@ final class GrowthBench {
       compareLoads(before);
       afterLoad(before, after);
       underOldTransaction(before, empty);
-      return List.copyOf(lines);
     }
   }
 
@@ -89,7 +97,7 @@ final class GrowthBench {
     rate("burst", empty, filled, GrowthLoads::burst);
   }
 
-  /** More workers and more queues, on the tables that were empty at first. */
+  /** More workers, queues and namespaces, on the tables that were empty at first. */
   private void compareLoads(GrowthLoads loads) {
     double one = median(loads, "1 worker", each -> each.withWorkers(1));
     int some = Math.max(2, sizes.workersMax() / 10);
@@ -102,6 +110,11 @@ final class GrowthBench {
     add(
         GrowthLine.rate(
             name, single, median(loads, name, each -> each.withQueues(sizes.queues()))));
+    double alone = median(loads, "1 namespace", each -> each.withNamespaces(1));
+    String many = "W5, %,d namespaces".formatted(sizes.namespaces());
+    add(
+        GrowthLine.rate(
+            many, alone, median(loads, many, each -> each.withNamespaces(sizes.namespaces()))));
   }
 
   private void afterLoad(GrowthLoads empty, GrowthLoads filled) {
@@ -122,6 +135,29 @@ final class GrowthBench {
       transaction.rollback();
     } catch (SQLException e) {
       throw new BenchException("cannot end the transaction: " + e.getMessage(), e);
+    }
+  }
+
+  /** With the server's defaults: the other lines delete expired runs every second. */
+  private void compareIdle(BenchDatabase empty, BenchDatabase filled) {
+    GrowthTables.addSchedules(filled, sizes.schedules());
+    GrowthLoads.IdleCost before = idle(empty);
+    GrowthLoads.IdleCost after = idle(filled);
+    add(
+        GrowthLine.cost(
+            "idle, statements",
+            "per second",
+            before.statementsPerSecond(),
+            after.statementsPerSecond(),
+            IDLE_STATEMENTS_MAX));
+    add(GrowthLine.cost("idle, cores", "cores", before.cores(), after.cores(), IDLE_CORES_MAX));
+  }
+
+  private GrowthLoads.IdleCost idle(BenchDatabase database) {
+    print("idle");
+    try (MeasuredServer started = ServerProcess.start(database);
+        KagziContender contender = new KagziContender(database, progress, started)) {
+      return new GrowthLoads(contender, progress, sizes).idle();
     }
   }
 

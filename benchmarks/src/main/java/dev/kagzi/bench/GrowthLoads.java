@@ -9,8 +9,10 @@ import dev.kagzi.sdk.WorkflowContext;
 import dev.kagzi.sdk.WorkflowType;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
@@ -50,6 +52,7 @@ final class GrowthLoads {
   private final Kagzi kagzi;
   private final Progress progress;
   private final GrowthSizes sizes;
+  private final Set<String> createdNamespaces = new HashSet<>();
 
   GrowthLoads(KagziContender contender, Progress progress, GrowthSizes sizes) {
     this.contender = contender;
@@ -280,6 +283,82 @@ final class GrowthLoads {
                   progress)
               .runsPerSecond();
         });
+  }
+
+  /** W5 over this many namespaces, each with a client and a worker of its own. */
+  double withNamespaces(int count) {
+    WorkflowType<Integer, String> type = steps("bench-namespaces");
+    List<Kagzi> clients = new ArrayList<>();
+    try {
+      for (int i = 0; i < count; i++) {
+        clients.add(contender.server().client().namespace(namespace(i)).connect());
+      }
+      clients.forEach(client -> createNamespace(client.namespace()));
+      List<Worker> workers =
+          clients.stream()
+              .map(
+                  client ->
+                      client
+                          .worker("bench-namespaces")
+                          .workflow(type, GrowthLoads::fiveSteps)
+                          .maxConcurrent(sizes.inFlight())
+                          .drainOnShutdown(false)
+                          .start())
+              .toList();
+      workers.forEach(KagziContender::awaitRegistered);
+      return Callers.drive(
+              Load.of(sizes.inFlight(), sizes.measuredRuns()),
+              () ->
+                  clients
+                      .get(ThreadLocalRandom.current().nextInt(count))
+                      .workflow(type)
+                      .start(5)
+                      .result(),
+              progress)
+          .runsPerSecond();
+    } finally {
+      clients.forEach(Kagzi::close);
+    }
+  }
+
+  private void createNamespace(String name) {
+    if (createdNamespaces.add(name)) {
+      kagzi.namespaces().create(name);
+    }
+  }
+
+  private static String namespace(int number) {
+    return "bench-namespace-" + number;
+  }
+
+  /**
+   * What a server costs that has nothing to do.
+   *
+   * @param cores of the server and PostgreSQL
+   */
+  record IdleCost(double statementsPerSecond, double cores) {}
+
+  IdleCost idle() {
+    // Starts the worker, which stays.
+    contender.run(Scenario.W0, Load.of(1, 1));
+    pause(sizes.idle());
+    CpuWatch watch = new CpuWatch(contender);
+    long before = contender.server().statements();
+    pause(sizes.idle());
+    CpuWatch.Cores cores = watch.cores();
+    double statements = contender.server().statements() - before;
+    return new IdleCost(
+        statements * 1_000 / sizes.idle().toMillis(),
+        cores.server().orElse(0) + cores.postgres().orElse(0));
+  }
+
+  private static void pause(Duration time) {
+    try {
+      Thread.sleep(time);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new BenchException("interrupted", e);
+    }
   }
 
   private static WorkflowType<Integer, String> steps(String queue) {

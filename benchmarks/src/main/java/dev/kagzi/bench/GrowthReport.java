@@ -8,7 +8,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -35,17 +34,19 @@ final class GrowthReport {
     if (!headed) {
       headed = true;
       out.printf(
-          Locale.ROOT, "%-30s %12s %12s %-7s %6s%n", "line", "empty", "grown", "unit", "ratio");
+          Locale.ROOT, "%-30s %12s %12s %-12s %6s%n", "line", "empty", "grown", "unit", "ratio");
     }
     out.printf(
         Locale.ROOT,
-        "%-30s %,12.2f %,12.2f %-7s %6.2f%s%n",
+        "%-30s %,12.3f %,12.3f %-12s %6s  %s%n",
         line.name(),
         line.empty(),
         line.grown(),
         line.unit(),
-        line.ratio(),
-        line.isMet() ? "" : "  above " + GrowthLine.RATIO_MAX);
+        line.ratio().isPresent()
+            ? String.format(Locale.ROOT, "%.2f", line.ratio().getAsDouble())
+            : "-",
+        line.missed());
     out.flush();
   }
 
@@ -61,24 +62,20 @@ final class GrowthReport {
     all.put("pending_runs", sizes.pending());
     all.put("ratio_max", GrowthLine.RATIO_MAX);
     for (GrowthLine line : lines) {
-      all.put(
-          line.name(),
-          Map.of(
-              "unit", line.unit(),
-              "empty", rounded(line.empty()),
-              "grown", rounded(line.grown()),
-              "ratio", rounded(line.ratio()),
-              "met", line.isMet()));
+      Map<String, @Nullable Object> figures = new LinkedHashMap<>();
+      figures.put("unit", line.unit());
+      figures.put("empty", Figures.rounded(line.empty()));
+      figures.put("grown", Figures.rounded(line.grown()));
+      line.ratio().ifPresent(ratio -> figures.put("ratio", Figures.rounded(ratio)));
+      line.grownMax().ifPresent(max -> figures.put("grown_max", max));
+      figures.put("met", line.isMet());
+      all.put(line.name(), figures);
     }
     out.println(JSON.writeValueAsString(all));
     out.flush();
   }
 
-  private static double rounded(double value) {
-    return Objects.requireNonNull(Figures.rounded(value));
-  }
-
-  /** Draws the ratios of all lines. */
+  /** Draws the ratios of all lines that have one. */
   void draw(List<GrowthLine> lines, Path file) {
     BarChart chart =
         new BarChart(
@@ -86,16 +83,19 @@ final class GrowthReport {
                 Locale.ROOT, "Times slower than on empty tables, with %,d runs", sizes.ended()),
             GrowthLine.RATIO_MAX);
     for (GrowthLine line : lines) {
-      chart.add(
-          line.name(),
-          line.ratio(),
-          String.format(
-              Locale.ROOT,
-              "%.2f (%,.1f, %,.1f %s)",
-              line.ratio(),
-              line.empty(),
-              line.grown(),
-              line.unit()));
+      line.ratio()
+          .ifPresent(
+              ratio ->
+                  chart.add(
+                      line.name(),
+                      ratio,
+                      String.format(
+                          Locale.ROOT,
+                          "%.2f (%,.1f, %,.1f %s)",
+                          ratio,
+                          line.empty(),
+                          line.grown(),
+                          line.unit())));
     }
     try {
       Files.writeString(file, chart.toSvg());

@@ -68,6 +68,19 @@ record GrowthSizes(int ended) {
     return part(1_000, 10, 1_000);
   }
 
+  int namespaces() {
+    return part(1_000, 4, 1_000);
+  }
+
+  int schedules() {
+    return part(1_000, 10, 10_000);
+  }
+
+  /** How long an idle server is measured, after as long a pause. */
+  Duration idle() {
+    return repetitions() == 1 ? Duration.ofSeconds(1) : Duration.ofSeconds(60);
+  }
+
   int workersMax() {
     return part(1_000, 4, 100);
   }

@@ -61,6 +61,19 @@ final class GrowthTables {
         FROM generate_series(%d, %d) i
       """;
 
+  // Due in years: they fire at a second of 2190.
+  private static final String SCHEDULES =
+      """
+      INSERT INTO kagzi.workflow_runs
+             (run_id, namespace, schedule_name, task_queue, workflow_type, status, cron_expr,
+              time_zone, overlap_policy, max_catchup, jitter_ms, fire_at, available_at, total_runs,
+              missed_runs, created_at, updated_at)
+      SELECT md5('schedule' || i)::uuid, 'default', 'idle-' || i, 'bench', 'bench-steps', 'SCHEDULED',
+             '0 0 0 1 1 * 2190', 'UTC', 'ALLOW', 100, 0, '2190-01-01', '2190-01-01', 0, 0, now(),
+             now()
+        FROM generate_series(1, %d) i
+      """;
+
   private static final String COUNTS =
       """
       INSERT INTO kagzi.run_counts (namespace, workflow_type, task_queue, version, status, runs)
@@ -119,6 +132,17 @@ final class GrowthTables {
       statement.execute(COUNTS);
     } catch (SQLException e) {
       throw new BenchException("cannot fill the tables: " + e.getMessage(), e);
+    }
+    database.vacuum();
+  }
+
+  /** Inserts schedules that are not due, and vacuums: nothing is left to do for an idle server. */
+  static void addSchedules(BenchDatabase database, int count) {
+    try (Connection connection = connect(database);
+        Statement statement = connection.createStatement()) {
+      statement.execute(SCHEDULES.formatted(count));
+    } catch (SQLException e) {
+      throw new BenchException("cannot insert schedules: " + e.getMessage(), e);
     }
     database.vacuum();
   }

@@ -38,7 +38,7 @@ final class LatencyBench {
   static final int CALLS_DEFAULT = 1_000;
 
   private static final List<Integer> BRANCHES = List.of(1, 10, 100, 1_000);
-  private static final int PARALLEL_REPETITIONS = 5;
+  private static final int PARALLEL_REPETITIONS_MAX = 5;
   private static final Duration STEP = Duration.ofSeconds(1);
   private static final int REPLAYED_STEPS = 100;
   private static final int REPLAYED_RUNS = 20;
@@ -74,14 +74,14 @@ final class LatencyBench {
       SimpleWorker worker = new SimpleWorker(channel);
       // Lets the JIT compile the code of the calls below, in this process and in the server.
       print("warming up");
-      times(Math.max(calls, CALLS_DEFAULT), worker::heartbeat);
-      worker.measureRuns(CALLS_DEFAULT / 2);
+      times(calls, worker::heartbeat);
+      worker.measureRuns(warmUpRuns());
       print(calls + " calls of each kind");
       all.addAll(worker.measureRuns(calls));
       all.add(Latency.of("heartbeat", times(calls, worker::heartbeat), 1));
       AdminServiceBlockingStub admin = AdminServiceGrpc.newBlockingStub(channel);
       HealthCheckRequest health = HealthCheckRequest.getDefaultInstance();
-      times(CALLS_DEFAULT / 2, () -> admin.healthCheck(health));
+      times(warmUpRuns(), () -> admin.healthCheck(health));
       all.add(Latency.of("health check", times(calls, () -> admin.healthCheck(health)), 2));
       worker.leave();
     } finally {
@@ -89,6 +89,10 @@ final class LatencyBench {
     }
     measureSdk(all);
     return all;
+  }
+
+  private int warmUpRuns() {
+    return Math.min(calls, CALLS_DEFAULT / 2);
   }
 
   /** Measures only the start of a run and the poll that claims it, after a warm-up. */
@@ -238,12 +242,17 @@ final class LatencyBench {
         print(branches + " steps of " + STEP.toMillis() + " ms in parallel");
         Runnable run = () -> kagzi.workflow(PARALLEL).start(branches).result();
         run.run();
-        all.add(Latency.overhead(branches, times(PARALLEL_REPETITIONS, run), STEP));
+        all.add(Latency.overhead(branches, times(parallelRepetitions(), run), STEP));
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new BenchException("interrupted", e);
     }
+  }
+
+  /** Each takes more than a second, so a few calls only get a single one. */
+  private int parallelRepetitions() {
+    return Math.clamp(calls / 100, 1, PARALLEL_REPETITIONS_MAX);
   }
 
   private static String parallel(WorkflowContext ctx, Integer branches) {

@@ -62,10 +62,13 @@ class GrowthTest {
               "W5, 2 workers",
               "W5, 4 workers",
               "W5, 10 queues",
+              "W5, 4 namespaces",
               "W5 after a long load",
-              "W5 under an old transaction");
+              "W5 under an old transaction",
+              "idle, statements",
+              "idle, cores");
       for (JsonNode line : figures) {
-        if (line.isObject()) {
+        if (line.has("ratio")) {
           assertThat(line.get("empty").asDouble()).isPositive();
           assertThat(line.get("grown").asDouble()).isPositive();
         }
@@ -80,10 +83,22 @@ class GrowthTest {
     GrowthLine rate = GrowthLine.rate("rate", 200, 100);
     GrowthLine time = GrowthLine.time("time", 10, 12);
 
-    assertThat(rate.ratio()).isEqualTo(2);
+    assertThat(rate.ratio()).hasValue(2);
     assertThat(rate.isMet()).isFalse();
-    assertThat(time.ratio()).isEqualTo(1.2);
+    assertThat(rate.missed()).isEqualTo("above 1.3");
+    assertThat(time.ratio()).hasValue(1.2);
     assertThat(time.isMet()).isTrue();
+  }
+
+  @Test
+  void cost_has_a_limit_and_no_ratio() {
+    GrowthLine low = GrowthLine.cost("cores", "cores", 0, 0.009, 0.01);
+    GrowthLine high = GrowthLine.cost("cores", "cores", 0, 0.02, 0.01);
+
+    assertThat(low.ratio()).isEmpty();
+    assertThat(low.isMet()).isTrue();
+    assertThat(low.missed()).isEmpty();
+    assertThat(high.missed()).isEqualTo("above 0.01");
   }
 
   @Test

@@ -1,14 +1,8 @@
 package dev.kagzi.cli;
 
-import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.kagzi.postgres.EmbeddedPostgres;
-import dev.kagzi.sdk.Kagzi;
-import dev.kagzi.sdk.KagziException;
-import dev.kagzi.sdk.RunStatus;
-import dev.kagzi.sdk.WorkflowType;
 import dev.kagzi.server.KagziServer;
 import dev.kagzi.server.ServerConfig;
 import java.io.IOException;
@@ -20,21 +14,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.Statement;
-import java.time.Duration;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(180)
 class DevCommandTest {
-
-  private static final WorkflowType<String, String> NOBODY_SERVES =
-      WorkflowType.of("nobody-serves", String.class, String.class);
-
   @TempDir Path folder;
 
   @Test
@@ -49,32 +34,6 @@ class DevCommandTest {
       assertThat(dev.awaitExit()).isZero();
       assertThat(postgres.isAlive()).isFalse();
       assertThat(dev.errors()).doesNotContain("WARN").doesNotContain("ERROR");
-    }
-  }
-
-  @Test
-  void acknowledged_runs_survive_kill_9_of_server_and_postgres() throws Exception {
-    Queue<String> acknowledged = new ConcurrentLinkedQueue<>();
-    try (DevProcess dev = DevProcess.start(folder);
-        ExecutorService starters = Executors.newFixedThreadPool(8);
-        Kagzi kagzi = connect(dev)) {
-      for (int i = 0; i < 8; i++) {
-        starters.execute(() -> startUntilRefused(kagzi, acknowledged));
-      }
-      await().atMost(Duration.ofSeconds(60)).until(() -> acknowledged.size() > 500);
-      ProcessHandle postgres = dev.postgres();
-
-      dev.kill();
-      postgres.destroyForcibly();
-
-      starters.shutdown();
-      assertThat(starters.awaitTermination(60, SECONDS)).isTrue();
-    }
-
-    try (DevProcess again = DevProcess.start(folder);
-        Kagzi kagzi = connect(again)) {
-      assertThat(acknowledged)
-          .allSatisfy(run -> assertThat(kagzi.get(run).status()).isEqualTo(RunStatus.PENDING));
     }
   }
 
@@ -146,75 +105,6 @@ class DevCommandTest {
               "; the data is in "
                   + folder.toRealPath()
                   + ", and --data-dir FOLDER starts with an empty one");
-    }
-  }
-
-  @Test
-  void demo_runs_end() throws Exception {
-    try (DevProcess dev = DevProcess.start(folder, "--port", "0", "--demo");
-        Kagzi kagzi = connect(dev)) {
-      await()
-          .atMost(Duration.ofSeconds(60))
-          .until(
-              () ->
-                  !kagzi
-                      .list()
-                      .type(Demo.PROCESS_ORDER)
-                      .status(RunStatus.COMPLETED)
-                      .page()
-                      .runs()
-                      .isEmpty());
-
-      dev.terminate();
-
-      assertThat(dev.awaitExit()).isZero();
-    }
-  }
-
-  @Test
-  void the_demo_has_something_to_find_on_the_dashboard() throws Exception {
-    try (DevProcess dev = DevProcess.start(folder, "--port", "0", "--demo");
-        Kagzi kagzi = connect(dev);
-        HttpClient http = HttpClient.newHttpClient()) {
-      URI uri = URI.create("http://localhost:" + dev.httpPort() + "/");
-      HttpRequest request = HttpRequest.newBuilder(uri).header("Accept", "text/html").build();
-
-      await()
-          .atMost(Duration.ofSeconds(60))
-          .untilAsserted(
-              () ->
-                  assertThat(http.send(request, BodyHandlers.ofString()).body())
-                      .contains("Queue reports has no worker online")
-                      .contains("1 run is blocked")
-                      .contains("count-stock"));
-      await()
-          .atMost(Duration.ofSeconds(60))
-          .until(
-              () ->
-                  !kagzi
-                      .list()
-                      .type(Demo.SHIP_LARGE_ORDER)
-                      .status(RunStatus.COMPLETED)
-                      .page()
-                      .runs()
-                      .isEmpty());
-    }
-  }
-
-  private static Kagzi connect(DevProcess dev) {
-    return Kagzi.builder()
-        .address("localhost:" + dev.grpcPort())
-        .callTimeout(Duration.ofSeconds(5))
-        .connect();
-  }
-
-  private static void startUntilRefused(Kagzi kagzi, Queue<String> acknowledged) {
-    try {
-      while (true) {
-        acknowledged.add(kagzi.workflow(NOBODY_SERVES).start("hello").runId());
-      }
-    } catch (KagziException gone) {
-      // The server was killed: data that it has not acknowledged does not count.
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.kagzi.cli;
 
+import dev.kagzi.sdk.Kagzi;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -89,6 +90,13 @@ final class DevProcess implements AutoCloseable {
       throw new AssertionError("no " + pattern + " in: " + banner);
     }
     return Integer.parseInt(matcher.group(1));
+  }
+
+  Kagzi connect() {
+    return Kagzi.builder()
+        .address("localhost:" + grpcPort())
+        .callTimeout(Duration.ofSeconds(5))
+        .connect();
   }
 
   ProcessHandle postgres() throws IOException {

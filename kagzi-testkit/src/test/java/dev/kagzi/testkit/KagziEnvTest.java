@@ -154,13 +154,13 @@ class KagziEnvTest {
             })
         .start();
 
-    for (int i = 0; i < 200; i++) {
+    for (int i = 0; i < 100; i++) {
       env.kagzi().workflow(NAP).start(Duration.ofDays(1));
-      env.kagzi().workflow(NAP).start(Duration.ofDays(1).plusNanos(i * 50_000L));
+      env.kagzi().workflow(NAP).start(Duration.ofDays(1).plusNanos(i * 100_000L));
       env.advance(Duration.ofDays(3));
     }
 
-    assertThat(late).hasSize(400).allMatch(by -> by.compareTo(Duration.ofHours(1)) < 0);
+    assertThat(late).hasSize(200).allMatch(by -> by.compareTo(Duration.ofHours(1)) < 0);
   }
 
   @Test
