@@ -49,6 +49,7 @@ class DevDemoTest {
     await()
         .atMost(Duration.ofSeconds(60))
         .until(
-            () -> kagzi.list().type(type).status(RunStatus.COMPLETED).stream().findAny().isPresent());
+            () ->
+                kagzi.list().type(type).status(RunStatus.COMPLETED).stream().findAny().isPresent());
   }
 }

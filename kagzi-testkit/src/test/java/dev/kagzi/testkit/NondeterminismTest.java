@@ -35,7 +35,7 @@ class NondeterminismTest extends NondeterminismFixture {
     assertThat(warnings().getFirst())
         .contains("run=" + run.runId(), "type=order")
         .contains("the history has charge-1 before cool-off", "asks for charge-2 in its place")
-        .contains("NondeterminismTest.java:");
+        .contains("NondeterminismFixture.java:");
   }
 
   @Test
@@ -55,7 +55,8 @@ class NondeterminismTest extends NondeterminismFixture {
 
     assertThat(warnings()).hasSize(1);
     assertThat(warnings().getFirst())
-        .contains("the history has a before c", "asks for a after it", "NondeterminismTest.java:");
+        .contains(
+            "the history has a before c", "asks for a after it", "NondeterminismFixture.java:");
   }
 
   @Test
@@ -149,7 +150,7 @@ class NondeterminismTest extends NondeterminismFixture {
     assertThat(run.info().failure().orElseThrow().metadata())
         .containsEntry("code", "CODE_NONDETERMINISTIC");
     assertThat(run.info().failure().orElseThrow().message())
-        .contains("charge-1", "charge-2", "NondeterminismTest.java:");
+        .contains("charge-1", "charge-2", "NondeterminismFixture.java:");
     assertThat(random.get()).as("the code is not executed again").isEqualTo(executed);
     worker.close();
     runOneDay(

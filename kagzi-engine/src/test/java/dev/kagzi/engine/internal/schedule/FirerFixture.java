@@ -13,6 +13,7 @@ import dev.kagzi.engine.namespace.Namespaces;
 import dev.kagzi.engine.schedule.Overlap;
 import dev.kagzi.engine.schedule.ScheduleSpec;
 import dev.kagzi.engine.schedule.ScheduleStarts;
+import dev.kagzi.engine.schedule.ScheduleUpdate;
 import dev.kagzi.engine.schedule.ScheduleView;
 import dev.kagzi.engine.schedule.Schedules;
 import dev.kagzi.engine.schedule.SilentEvents;
@@ -172,5 +173,27 @@ abstract class FirerFixture {
                 .query("SELECT run_id FROM kagzi.workflow_runs WHERE schedule_id = ? ORDER BY 1")
                 .bind(schedule.id().value())
                 .list(row -> row.runId("run_id")));
+  }
+
+  static ScheduleUpdate cron(String expression) {
+    return new ScheduleUpdate(
+        null,
+        null,
+        null,
+        null,
+        expression,
+        null,
+        null,
+        null,
+        null,
+        null,
+        null,
+        false,
+        null,
+        null,
+        null,
+        null,
+        null,
+        null);
   }
 }

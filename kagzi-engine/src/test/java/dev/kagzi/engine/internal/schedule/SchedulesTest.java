@@ -91,28 +91,6 @@ class SchedulesTest extends FirerFixture {
         .isEqualTo(slot.plusSeconds(60));
   }
 
-  private static ScheduleUpdate cron(String expression) {
-    return new ScheduleUpdate(
-        null,
-        null,
-        null,
-        null,
-        expression,
-        null,
-        null,
-        null,
-        null,
-        null,
-        null,
-        false,
-        null,
-        null,
-        null,
-        null,
-        null,
-        null);
-  }
-
   @Test
   void an_unchanged_input_is_not_written_again() {
     ScheduleView schedule = create(with("input", Overlap.ALLOW, 7));
