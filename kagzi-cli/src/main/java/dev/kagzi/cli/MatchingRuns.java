@@ -35,7 +35,7 @@ final class MatchingRuns {
     return new MatchingRuns(request.build(), runs);
   }
 
-  /** A command may hold a million of them. */
+  /** Drops the payloads, because a command may hold a million runs in memory. */
   static Workflow withoutPayloads(Workflow run) {
     return run.toBuilder()
         .clearInput()

@@ -20,8 +20,8 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * What operators need to know and do: counts, queues and workers of the client's namespace, also of
- * workers that other programs have started. Thread-safe.
+ * Operations for operators: counts, queues and workers of the client's namespace. The workers of
+ * other programs are included. Thread-safe.
  *
  * <p>A list fetches its first page with the call and the others while the stream is read. A worker
  * that does not exist in the namespace fails the call with code {@code NOT_FOUND}: {@link
@@ -129,8 +129,9 @@ public final class Admin {
   }
 
   /**
-   * Sets a worker offline that is dead or does not react, and gives its runs to other workers. What
-   * it reports later is discarded. To stop a worker that reacts, use {@link #drainWorker}.
+   * Sets a worker offline that is dead or does not react, and gives its runs to other workers. Its
+   * later reports about these runs are refused. To stop a worker that reacts, use {@link
+   * #drainWorker}.
    *
    * @param reason recorded in the worker's events
    * @return how many runs the worker held

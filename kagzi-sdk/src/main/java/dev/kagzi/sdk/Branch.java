@@ -30,7 +30,8 @@ public final class Branch<R> {
    * runs are open.
    *
    * @param name unique among the branches of the same call
-   * @throws InvalidArgumentException if the name is not allowed
+   * @throws InvalidArgumentException if the name is not allowed: the rules are those for names of
+   *     steps, and brackets are not allowed
    */
   public static <R> Branch<R> of(String name, BranchCode<R> code) {
     return new Branch<>(NameRules.checkBranch(name), code, false);

@@ -37,7 +37,7 @@ public interface Callback<T> {
   /**
    * Like {@link #await()}, with a timeout that is stored once, as for a sleep. The timeout ends
    * only this wait, not the callback: a later {@code await} can return the answer. If the answer
-   * has arrived when the server decides the timeout, the answer wins.
+   * arrives before the server has processed the timeout, the answer wins.
    *
    * @param timeout zero returns an answer that has already arrived, or empty
    * @return the value; empty if there was no answer in time

@@ -28,8 +28,8 @@ public interface ChildBuilder<I, O> {
   ChildBuilder<I, O> executionTimeout(Duration timeout);
 
   /**
-   * Adds a header: {@link WorkflowStarter#header}. A child has the headers of its parent; this one
-   * replaces that with the same name.
+   * Adds a header: {@link WorkflowStarter#header}. A child inherits the headers of its parent; a
+   * header that is added here replaces an inherited one with the same name.
    */
   ChildBuilder<I, O> header(String name, String value);
 

@@ -345,8 +345,9 @@ public final class Kagzi implements AutoCloseable {
   }
 
   /**
-   * Closes the relays, drains the running workers, then closes the connection. Workers release the
-   * runs that it has not finished within its drain timeout, so that other workers continue them.
+   * Closes the relays, drains the running workers, then closes the connection. Each worker releases
+   * the runs that it has not finished within its drain timeout, so that other workers continue
+   * them.
    */
   @Override
   public void close() {
@@ -509,7 +510,7 @@ public final class Kagzi implements AutoCloseable {
     }
 
     /**
-     * Sets the registry that this client and its workers measure themselves in; none by default.
+     * Sets the Micrometer registry for the meters of this client and its workers; none by default.
      * {@code docs/metrics.md} lists the meters. An exception that the registry throws is logged and
      * changes no run.
      */

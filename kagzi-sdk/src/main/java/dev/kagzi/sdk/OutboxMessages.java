@@ -11,7 +11,7 @@ import java.util.concurrent.CompletableFuture;
 
 /** Sends what an outbox contains. */
 final class OutboxMessages {
-  /** Refusals that end without a change of the message. */
+  /** Refusals that may end by themselves: the same message is accepted later. */
   private static final Set<String> PASSING =
       Set.of(
           "UNAUTHENTICATED",

@@ -7,7 +7,8 @@ import java.util.Map;
  *
  * @param pendingRuns runs that wait for a worker: now, after a retry delay, or because they are
  *     blocked
- * @param pendingByQueue the pending runs of each queue that has some, of the 1,000 longest queues
+ * @param pendingByQueue the pending runs of each queue that has some; if there are more than 1,000
+ *     such queues, only of the longest 1,000
  */
 public record QueueDepth(
     long pendingRuns, long runningRuns, long sleepingRuns, Map<String, Long> pendingByQueue) {

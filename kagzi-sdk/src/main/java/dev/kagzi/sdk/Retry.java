@@ -139,8 +139,8 @@ public final class Retry {
 
   /**
    * Does not retry exceptions of this class and its subclasses. Also matches an exception whose
-   * message begins with the class name, such as {@code new RuntimeException(cause)}; other causes
-   * are ignored. Further calls add classes.
+   * message begins with the class name, as the message of {@code new RuntimeException(cause)} does
+   * for its cause. Other causes are ignored. Further calls add classes.
    */
   public Retry notOn(Class<? extends Throwable> type) {
     check(

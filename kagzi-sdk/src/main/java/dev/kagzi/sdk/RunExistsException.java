@@ -18,7 +18,7 @@ public final class RunExistsException extends KagziException {
     this.existingRunId = existingRunId;
   }
 
-  /** Returns the id of the call: {@link WorkflowStarter#id}. */
+  /** Returns the workflow id of the refused start: {@link WorkflowStarter#id}. */
   public String workflowId() {
     return workflowId;
   }

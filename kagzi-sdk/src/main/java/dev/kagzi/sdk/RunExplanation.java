@@ -9,8 +9,8 @@ import java.util.stream.Collectors;
  * Why a run does not continue, or what it is doing, at the time of the call: {@link
  * RunHandle#explain}. The page {@code docs/why-a-run-waits.md} lists all codes.
  *
- * @param status the run's status; empty if the server cannot reach its database, and if the id is
- *     that of a schedule
+ * @param status the run's status; empty if the server cannot reach its database, if the start is
+ *     only requested ({@link WorkflowStarter#startIn}), or if the id is that of a schedule
  * @param causes at least one, the most important first
  */
 public record RunExplanation(Optional<RunStatus> status, List<Cause> causes) {

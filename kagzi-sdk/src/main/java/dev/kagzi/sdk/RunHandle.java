@@ -261,8 +261,8 @@ public final class RunHandle<O> {
    * run.watch("progress", Progress.class).forEach(progress -> bar.show(progress.percent()));
    * }</pre>
    *
-   * <p>Reading the stream blocks its thread, and throws as {@link #published(String, Class)},
-   * {@link WaitInterruptedException} if the thread is interrupted, and {@link
+   * <p>Reading the stream blocks its thread. It throws the exceptions of {@link #published(String,
+   * Class)}, a {@link WaitInterruptedException} if the thread is interrupted, and a {@link
    * ServerUnavailableException} if the client is closed.
    */
   public <T> Stream<T> watch(String name, Class<T> type) {

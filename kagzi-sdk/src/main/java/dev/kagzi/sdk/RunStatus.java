@@ -9,7 +9,7 @@ public enum RunStatus {
   PENDING,
   /** A worker is executing it. */
   RUNNING,
-  /** Suspended: it sleeps until its wake-up time, or waits for a child. */
+  /** Suspended: it sleeps until its wake-up time, or waits for a child, a signal or a callback. */
   SLEEPING,
   COMPLETED,
   FAILED,

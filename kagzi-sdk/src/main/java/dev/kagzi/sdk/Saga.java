@@ -28,10 +28,10 @@ package dev.kagzi.sdk;
  * name is {@code saga[refund#2]/refund}, the undos of a second saga in the same code begin with
  * {@code saga#2}.
  *
- * <p><b>Branches.</b> A branch may register undos with the saga of the code that opened it; use the
- * saga itself, and the branch's own context for everything else. Undos of branches are ordered by
- * the positions of the branches in their list. The undos of a branch that was interrupted, because
- * another one failed or won, are executed too, as far as the branch's recorded steps reach.
+ * <p><b>Branches.</b> A branch may register undos with the saga of the code that opened it. For
+ * everything else it must use its own context. Undos of branches are ordered by the positions of
+ * the branches in their list. If a branch was interrupted because another one failed or won, those
+ * undos are executed that its code registers before its first step without a recorded result.
  *
  * <p>Only the code that created the saga may call {@link #compensate()}, also after a {@link
  * RunCancelledException}. A cancel of the run does not interrupt undos.
@@ -43,8 +43,7 @@ public interface Saga {
    * policy or, if the start set none, by the server's default. Compensations usually deserve more
    * attempts: {@link #undo(String, Retry, StepAction)}.
    *
-   * @throws InvalidArgumentException if the name is not allowed; the rules are those for names of
-   *     branches
+   * @throws InvalidArgumentException if the name is not allowed: {@link Branch#of}
    */
   void undo(String name, StepAction code);
 
@@ -68,8 +67,8 @@ public interface Saga {
    * that it has executed are no longer registered.
    *
    * <p>A run that has begun to compensate gets no further attempt by its retry policy. If undos
-   * fail, {@link RunHandle#resume} executes them again, and no other, unless the code has continued
-   * with further steps.
+   * fail, {@link RunHandle#resume} executes only the failed undos again. If the code has caught the
+   * exception and executed further steps, a resume does not execute them again.
    *
    * @throws CompensationFailedException if at least one undo failed; it contains all failures
    */

@@ -85,9 +85,10 @@ public final class ScheduleBuilder<I> {
   }
 
   /**
-   * Sets how many late slots may become runs, the newest ones; 100 by default. With {@link
-   * Overlap#SKIP} and {@link Overlap#BUFFER_ONE}, at most the oldest of these becomes a run at
-   * once; with BUFFER_ONE, the next one waits.
+   * Sets how many late slots may become runs; 100 by default. If more are late, only the newest
+   * ones are kept, and the others are missed. With {@link Overlap#SKIP} and {@link
+   * Overlap#BUFFER_ONE}, only the oldest kept slot may start a run at once. With BUFFER_ONE, the
+   * slot after it waits for the end of that run. All others are missed.
    *
    * <p>A slot is late if no server fires it within two seconds, or within the server's {@code
    * coordinator-interval} if that is longer. Slots become late while no server runs or the schedule

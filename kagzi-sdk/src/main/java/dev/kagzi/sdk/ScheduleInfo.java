@@ -11,7 +11,7 @@ import java.util.Optional;
  * @param enabled false while it is paused
  * @param totalRuns number of runs that it started, including deleted ones
  * @param missedRuns slots that started no run because of {@link ScheduleBuilder#maxCatchup}, the
- *     overlap policy, or another run with their external id
+ *     overlap policy, or another run that has the slot's workflow id
  * @param nextFireAt its next slot; empty if the cron expression never fires again
  * @param waitingSlot the slot that waits for the end of the previous run
  * @param problem why it cannot fire; empty if it can

@@ -156,7 +156,7 @@ public interface WorkflowContext {
 
   /**
    * Like {@link #receive(Signal)}, with a timeout that is stored once, as for a sleep. If a signal
-   * has arrived when the timeout is decided, the signal wins.
+   * arrives before the server has processed the timeout, the signal wins.
    *
    * @param timeout zero returns a signal that has already arrived, or empty
    * @return the value; empty if none arrived in time, and then nothing is received
@@ -364,16 +364,17 @@ public interface WorkflowContext {
    * again. In branches, the last call counts, whichever branch makes it. The next attempt of a run
    * publishes again.
    *
-   * <p>Unlike the other methods, this one may also be called inside of a step, in the thread of the
-   * workflow, to show how far a long step is. A step that is executed again publishes again.
+   * <p>Unlike other methods that change the run, this one may also be called inside of a step, in
+   * the thread of the workflow, to show how far a long step is. A step that is executed again
+   * publishes again.
    *
    * @param name 1 to 200 characters, without control characters
    * @param value any value that the codec can encode, also null; at most 64 KiB, and at most 1 MiB
    *     for all names of a run together
    * @throws InvalidArgumentException with code {@code INVALID_NAME}, or {@code TOO_MUCH_PUBLISHED}
    *     if a limit of {@code value} is exceeded, or if the run has more than 1,000 names; a name
-   *     counts once for each branch that publishes it. Calls inside of steps have these limits once
-   *     more
+   *     counts once for each branch that publishes it. Calls inside of steps are counted
+   *     separately, with the same limits
    */
   void publish(String name, @Nullable Object value);
 
@@ -389,8 +390,9 @@ public interface WorkflowContext {
    * }
    * }</pre>
    *
-   * <p>Its key is {@code cleanup[unlock]/unlock}. It works in every run; only types with {@link
-   * WorkflowType#onCancel} need it.
+   * <p>Its key is {@code cleanup[unlock]/unlock}. It works in every run. A suspension of the run
+   * also executes {@code finally} blocks; this method then does nothing, so a lock can be held over
+   * a sleep.
    *
    * @throws StepFailedException if the step failed permanently
    */
@@ -429,11 +431,11 @@ public interface WorkflowContext {
   Random random();
 
   /**
-   * Returns a new id: the first, second, ... of this code, or of this branch. It is derived from
-   * the run's id (a UUID of version 5), so a replay returns the same ids in the same order, on any
-   * worker and in any attempt of the run, and nothing is recorded. No other call in any run returns
-   * the same id. It can be predicted by those who know the run's id: use a step for keys and
-   * tokens. If a change of the code inserts a call, open runs receive other ids after it.
+   * Returns a new id. It is derived from the run's id, the branch and the number of the call in it
+   * (a UUID of version 5), so a replay returns the same ids, on any worker and in any attempt of
+   * the run, and nothing is recorded. No other call in any run returns the same id. It can be
+   * predicted by those who know the run's id: use a step for keys and tokens. If a change of the
+   * code inserts a call, open runs receive other ids after it.
    */
   UUID uuid();
 
@@ -450,16 +452,16 @@ public interface WorkflowContext {
    * return ctx.continueAsNew(account);
    * }</pre>
    *
-   * <p>The method does not return: it throws an {@link Error}, as calls that suspend the run do.
-   * The declared result lets code return it. What this run's code has in memory, and the undos of
-   * its {@linkplain #saga() saga}, end here. This run is COMPLETED; callers that wait for its
-   * result wait for the end of the chain. The execution timeout begins again; a deadline holds for
-   * all runs of the chain.
+   * <p>The method does not return: it throws an {@link Error}, as calls that suspend the run do. It
+   * declares a result only so that code can write {@code return ctx.continueAsNew(input)}. What
+   * this run's code has in memory, and the undos of its {@linkplain #saga() saga}, end here. This
+   * run is COMPLETED; callers that wait for its result wait for the end of the chain. The execution
+   * timeout begins again; a deadline holds for all runs of the chain.
    *
    * @param input the successor's input, of the type's input type
    * @return never
-   * @throws ContextMisuseException with {@code OPEN_WORK} in a branch or in an undo, and while
-   *     children of this run are open that are not {@linkplain ChildBuilder#startDetached
+   * @throws ContextMisuseException with {@code OPEN_WORK} in a branch, an undo or a clean-up, and
+   *     while children of this run are open that are not {@linkplain ChildBuilder#startDetached
    *     detached}, or callbacks have no answer; the message names them. The refusal is recorded as
    *     the step {@code continue-as-new}: a replay is refused at the same call
    * @throws RunCancelledException if the run cleans up after a cancel; it has no successor then

@@ -12,8 +12,8 @@
  * {@link dev.kagzi.sdk.Namespaces}, throw {@link dev.kagzi.sdk.RequestRefusedException} when they
  * are sent.
  *
- * <p>Depend only on this package. Packages under {@code internal} may change with any release, and
- * no signature here mentions them.
+ * <p>Depend only on this package and on {@code dev.kagzi.sdk.jdbc}. Packages under {@code internal}
+ * may change with any release, and no signature here mentions them.
  */
 @NullMarked
 package dev.kagzi.sdk;

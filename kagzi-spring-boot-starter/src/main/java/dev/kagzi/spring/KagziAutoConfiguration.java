@@ -17,10 +17,10 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * Makes the client, its workers and what observes them.
+ * Creates the client and its workers, with their metrics, traces and info endpoint.
  *
- * <p>Payloads are encoded as by the SDK, unless there is a {@link PayloadCodec} bean. The JSON
- * mapper of the application is not used: a change of its web API must not make open runs
+ * <p>The SDK's default codec encodes payloads, unless there is a {@link PayloadCodec} bean. The
+ * JSON mapper of the application is not used: a change of its web API must not make open runs
  * unreadable.
  */
 @AutoConfiguration
@@ -45,8 +45,8 @@ public class KagziAutoConfiguration {
       ObjectProvider<WorkerInterceptor> workerInterceptors,
       ObjectProvider<KagziBuilderCustomizer> customizers) {
     Kagzi.Builder builder = Kagzi.builder().callTimeout(properties.callTimeout());
-    // A codec keeps classes of the application: devtools would not get rid of those of a shared
-    // one.
+    // Not the SDK's shared codec: it caches classes of the application, and devtools could not
+    // unload them after a restart.
     builder.codec(codec.getIfUnique(JacksonCodec::new));
     clientInterceptors.orderedStream().forEach(builder::interceptor);
     workerInterceptors.orderedStream().forEach(builder::workerInterceptor);

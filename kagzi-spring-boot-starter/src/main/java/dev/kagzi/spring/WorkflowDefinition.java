@@ -6,8 +6,8 @@ import dev.kagzi.sdk.WorkflowType;
 import java.util.Objects;
 
 /**
- * A workflow as a bean: its type and its code. Every bean of this type is served by the worker of
- * its type's queue.
+ * A workflow as a bean: its type and its code. The worker of the type's queue serves it, unless
+ * {@code kagzi.worker.queues} omits that queue or {@code kagzi.worker.enabled} is false.
  *
  * <p>Either a component implements it, or a configuration makes it from a method:
  *

@@ -43,7 +43,7 @@ final class Crashes implements ClientInterceptor {
     planned.add(step);
   }
 
-  /** Returns the steps after which a crash has not happened yet, and plans them no more. */
+  /** Returns the steps after which a crash has not happened yet, and forgets them. */
   synchronized List<String> forget() {
     List<String> missing = List.copyOf(planned);
     planned.clear();

@@ -51,7 +51,10 @@ record LedgerEntry(
     WON,
     /** The version of the workflow's code. */
     VERSION,
-    /** The code of a handler has received a run's failure; the step is that run's type. */
+    /**
+     * The code of a handler has received a run's failure; the field {@code step} is that run's
+     * type.
+     */
     HANDLES,
     /** The workflow's code is about to return the value. */
     END,
@@ -65,7 +68,7 @@ record LedgerEntry(
     FOUND,
     /** The answer to a cancel: it is cancelled now, or (value false) had ended before. */
     CANCELLED,
-    /** The answer to a termination, as for a cancel; the step is the given reason. */
+    /** The answer to a termination, as for a cancel; the field {@code step} is the given reason. */
     TERMINATED,
     /** The answer to a resume: it continues now, or (value false) could not be resumed. */
     RESUMED,
@@ -73,13 +76,16 @@ record LedgerEntry(
     SENT,
     /** The client, which follows a published value, has read it. */
     WATCHED,
-    /** An answer of a callback was acknowledged; the step is the callback, the value the answer. */
+    /**
+     * An answer of a callback was acknowledged; the field {@code step} is the callback, {@code
+     * value} the answer.
+     */
     ANSWERED,
     /** The workflow's code has learnt that its run is cancelled. */
     STOPPED,
     /** It has executed its undos. */
     CLEANED,
-    /** The client has received the run's result; the step is its status. */
+    /** The client has received the run's result; the field {@code step} is its status. */
     RESULT
   }
 

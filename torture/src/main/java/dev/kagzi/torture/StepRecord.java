@@ -62,7 +62,7 @@ record StepRecord(
     return status == Status.FAILED && cause == Cause.TIMEOUT;
   }
 
-  /** Whether its value does not come from its code. */
+  /** Whether the attempt ended without a result of its code: by a timeout, or interrupted. */
   boolean hasNoValue() {
     return hasTimedOut() || (status == Status.FAILED && cause == Cause.INTERRUPTED);
   }

@@ -19,8 +19,8 @@ final class StepRules {
   }
 
   /**
-   * Attempts are numbered without gaps, and only a failure that allows a retry is followed by
-   * another.
+   * Attempts are numbered without gaps. Another attempt follows only after a failure, and after a
+   * final failure only in a later attempt of the run.
    */
   private static void checkAttempts(
       String step, List<StepRecord> attempts, Consumer<String> violation) {

@@ -65,8 +65,9 @@ public record DatabaseConfig(
   }
 
   /**
-   * Returns the URL for the driver. Of several hosts, and behind a name or proxy that may lead to
-   * another host, the driver then uses only one that is writable.
+   * Returns the URL for the driver. Unless the URL sets {@code targetServerType}, adds {@code
+   * primary}: with several hosts, or after a failover, the driver then connects only to the
+   * writable server.
    */
   public String driverUrl() {
     return jdbcUrl.contains(TARGET + "=")

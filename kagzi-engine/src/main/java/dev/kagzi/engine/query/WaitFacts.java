@@ -44,7 +44,7 @@ record WaitFacts(
    *
    * @param availableAt when the run may be claimed; {@link Instant#MAX} if no time is set
    * @param takenFrom the worker that lost the run, while it waits for its next worker; else null
-   * @param acknowledgedEpoch the last claim whose worker called about the run; null if unknown
+   * @param acknowledgedEpoch the last claim about which its worker sent a request; null if unknown
    * @param messageAt since when the oldest message for the run waits; null if there is none
    * @param continuedTo the run that this one has continued as; null if there is none
    */

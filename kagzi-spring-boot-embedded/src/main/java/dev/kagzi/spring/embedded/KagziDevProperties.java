@@ -8,7 +8,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * The properties {@code kagzi.dev.*}: a PostgreSQL for the server while developing.
  *
- * @param enabled Whether the application starts a PostgreSQL for the server inside it
+ * @param enabled Whether the application starts a PostgreSQL for its embedded server
  * @param dataDir Folder of its data; by default one per application name, in the user's data
  *     directory
  */

@@ -46,8 +46,8 @@ public final class TransactionChecks {
        LIMIT 1
       """;
 
-  // PostgreSQL shows sessions of other roles without their times to a role that may not see them.
-  // Its own processes, such as autovacuum, have no role.
+  // Sessions that the server's role may not see: PostgreSQL lists them without their times.
+  // PostgreSQL's own processes, such as autovacuum, have no role and are not counted.
   private static final String HIDDEN =
       """
       SELECT count(*)::int AS hidden

@@ -359,7 +359,10 @@ public final class RunRow {
     return schedule;
   }
 
-  /** Whether the parent is not notified of the end, and its cancel does not reach the run. */
+  /**
+   * True if the parent is not notified of this run's end, and a cancel of the parent does not reach
+   * this run.
+   */
   public boolean isDetached() {
     return detached;
   }

@@ -37,7 +37,7 @@ public final class StartRequestRows extends RequestRows<RunId, StartRequest> {
        LIMIT ?
       """;
 
-  // An empty path returns the whole document without its compression, which hides its size.
+  // "#> '{}'" returns the document uncompressed, so that pg_column_size returns its real size.
   public static final String LOCK_SQL =
       """
       SELECT s.run_id,

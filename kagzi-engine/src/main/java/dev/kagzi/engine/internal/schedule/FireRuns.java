@@ -83,7 +83,7 @@ public final class FireRuns {
   /**
    * A run to be created.
    *
-   * @param slot seconds since 1970; null for a manual trigger
+   * @param slot the fire time in seconds since 1970; null for a manual trigger
    * @param delayMs delay of its start
    */
   public record Wanted(RunId runId, RunId schedule, @Nullable Long slot, long delayMs) {

@@ -107,7 +107,7 @@ public final class ScheduleTemplates {
        LIMIT 1
       """;
 
-  /** The newest due template, locked or not. */
+  /** The due template with the latest fire time, locked or not. */
   static final String NEWEST_LEFT_SQL =
       """
       SELECT floor(extract(epoch FROM t.available_at))::bigint AS due_second,

@@ -194,7 +194,7 @@ final class SignalBuffer {
     return null;
   }
 
-  /** Takes the signals back from the steps of a branch. */
+  /** Puts the signals that the steps of a branch received back into the buffer. */
   void giveBack(RunId run, String scope) {
     SortedMap<Integer, Held> all = signals.get(run);
     if (all == null) {

@@ -29,7 +29,7 @@ public final class NameRules {
     return name;
   }
 
-  /** Answers of callbacks have names that begin like this. */
+  /** Checks the name of a signal. The prefix of callbacks' answers is reserved. */
   public static String checkSignal(String name) {
     check("signal", name);
     checkSeparators("signal", name);

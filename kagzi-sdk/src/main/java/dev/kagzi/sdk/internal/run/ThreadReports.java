@@ -83,7 +83,7 @@ final class ThreadReports {
     return (held != null && nowNanos - heldNanos > HOLD_NANOS_MAX) || published.isOld(nowNanos);
   }
 
-  /** Sends the held result, if there is one, and then also what the code has published. */
+  /** If a result is held, sends it together with the published values; else sends nothing. */
   private void sendHeld() {
     if (!published.isEmpty()) {
       if (held != null) {

@@ -252,7 +252,7 @@ final class TimelineBuilder {
     };
   }
 
-  /** Steps in the order of their begin, except that those of a branch stay together. */
+  /** Steps in the order in which they began, except that those of a branch stay together. */
   private List<String> order() {
     Map<String, List<String>> groups = new LinkedHashMap<>();
     for (String key : pieces.keySet()) {
