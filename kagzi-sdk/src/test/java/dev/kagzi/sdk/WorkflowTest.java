@@ -359,6 +359,27 @@ class WorkflowTest extends FakeServerTest {
   }
 
   @Test
+  void the_delay_of_a_blocked_run_begins_again_after_the_run_has_continued() {
+    AtomicInteger executions = new AtomicInteger();
+    worker(
+            (ctx, name) -> {
+              if (executions.incrementAndGet() == 2) {
+                ctx.step("x", () -> {});
+                ctx.sleep("nap", Duration.ofSeconds(2));
+              }
+              ctx.sleep("x", Duration.ZERO);
+              return "";
+            })
+        .start();
+    RunHandle<String> run = startWithRecorded(step("x").setOutput(json("1")).build());
+
+    await()
+        .atMost(SOON)
+        .until(() -> server.state.with(run.runId(), r -> r.releasedDelaysMs.size() == 2));
+    assertThat(releasedDelaysMs(run)).containsExactly(1_000L, 1_000L);
+  }
+
+  @Test
   void a_sleep_on_record_is_not_taken_for_the_result_of_a_step() {
     worker((ctx, name) -> ctx.step("x", String.class, () -> "executed")).start();
 

@@ -51,6 +51,7 @@ public final class Reports {
     List<CompletableFuture<ReportResult>> answers = new ArrayList<>(reports.size());
     List<RunWrite<?>> writes = new ArrayList<>(reports.size());
     Map<Claim, Map<String, Refusal>> refused = new HashMap<>();
+    Map<Claim, ReportWrite> last = new HashMap<>();
     for (Report report : reports) {
       Refusal before = refusedBefore(refused.getOrDefault(report.claim(), Map.of()), report);
       if (before != null) {
@@ -62,6 +63,11 @@ public final class Reports {
       try {
         check(report);
         ReportWrite write = new ReportWrite(namespace, report);
+        // PostgreSQL may refuse a report, too.
+        ReportWrite earlier = last.put(report.claim(), write);
+        if (earlier != null) {
+          write.dependOn(earlier);
+        }
         writes.add(write);
         answers.add(write.done());
       } catch (Refusal refusal) {

@@ -108,9 +108,9 @@ public final class SettingChecks {
     return value.equals("off")
         ? Finding.warning(
             Check.SYNCHRONOUS_COMMIT,
-            "synchronous_commit: off (expected: on, or local with replicas)",
-            "a crash can lose registrations and changes of namespaces and schedules that were"
-                + " acknowledged; set synchronous_commit = on")
+            "synchronous_commit: off (expected: on)",
+            "a crash can lose registrations, triggered and back-filled runs, and changes of"
+                + " namespaces and schedules that were acknowledged; set synchronous_commit = on")
         : Finding.ok(Check.SYNCHRONOUS_COMMIT, "synchronous_commit is " + value);
   }
 

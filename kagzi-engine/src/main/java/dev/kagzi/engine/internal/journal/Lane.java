@@ -10,6 +10,7 @@ import dev.kagzi.engine.metrics.JournalMetrics;
 import dev.kagzi.engine.thread.EssentialThreads;
 import dev.kagzi.engine.value.Refusal;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -158,7 +159,11 @@ final class Lane<W extends Write<?>> {
     return this;
   }
 
-  private void commitOrSplit(List<W> batch) throws InterruptedException {
+  private void commitOrSplit(List<W> writes) throws InterruptedException {
+    List<W> batch = failDependent(writes);
+    if (batch.isEmpty()) {
+      return;
+    }
     long patienceEnd = System.nanoTime() + config.databasePatience().toNanos();
     int repeats = 0;
     long pauseMs = 10;
@@ -202,6 +207,20 @@ final class Lane<W extends Write<?>> {
         return;
       }
     }
+  }
+
+  /** Fails the writes whose earlier write has failed, and returns the others. */
+  private List<W> failDependent(List<W> writes) {
+    List<W> others = new ArrayList<>(writes.size());
+    for (W write : writes) {
+      Refusal why = write.earlierFailure();
+      if (why == null) {
+        others.add(write);
+      } else {
+        fail(write, why);
+      }
+    }
+    return others;
   }
 
   private void commit(List<W> batch) throws SQLException {

@@ -16,6 +16,8 @@ public abstract class Write<R> {
   private @Nullable R staged;
   private @Nullable Refusal refusal;
   private boolean uncertain;
+  private @Nullable Write<?> earlier;
+  private volatile @Nullable Refusal failure;
 
   /** Writes with equal keys go through the same lane, in order. */
   protected abstract UUID key();
@@ -90,7 +92,18 @@ public abstract class Write<R> {
     }
   }
 
+  /** If the earlier write fails, this one fails with the same refusal. Both have the same key. */
+  public final void dependOn(Write<?> earlierWrite) {
+    this.earlier = earlierWrite;
+  }
+
+  /** Why the write that this one depends on has failed; null if it has not. */
+  final @Nullable Refusal earlierFailure() {
+    return earlier == null ? null : earlier.failure;
+  }
+
   final void fail(Refusal reason) {
+    failure = reason;
     done.completeExceptionally(reason);
   }
 }

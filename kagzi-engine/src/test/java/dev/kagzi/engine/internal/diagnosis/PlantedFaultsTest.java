@@ -156,7 +156,7 @@ class PlantedFaultsTest extends DiagnosisFixture {
           .containsExactly(
               "FAILURE fsync: off (expected: on)",
               "FAILURE full_page_writes: off (expected: on)",
-              "WARNING synchronous_commit: off (expected: on, or local with replicas)");
+              "WARNING synchronous_commit: off (expected: on)");
     }
   }
 

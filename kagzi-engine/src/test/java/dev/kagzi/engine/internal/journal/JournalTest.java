@@ -43,6 +43,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Group commit, verified by the statements on the lanes' connections. */
 class JournalTest {
@@ -78,8 +80,12 @@ class JournalTest {
   }
 
   private static JournalConfig lanes(int lanes) {
+    return lanes(lanes, 2_000);
+  }
+
+  private static JournalConfig lanes(int lanes, int batchWritesMax) {
     return new JournalConfig(
-        lanes, 64 << 20, 8 << 20, 2_000, Duration.ofSeconds(5), Duration.ofSeconds(10));
+        lanes, 64 << 20, 8 << 20, batchWritesMax, Duration.ofSeconds(5), Duration.ofSeconds(10));
   }
 
   @Test
@@ -243,6 +249,37 @@ class JournalTest {
     assertThat(connections.byLanes().stream().filter(Sent::isCommit)).hasSizeLessThan(15);
     assertThat(await(accept(stepDone(claims.get(bad), "a", "1"))))
         .containsExactly(new ReportResult.Accepted(RunStatus.RUNNING));
+  }
+
+  @ParameterizedTest(name = "{0} writes in a batch")
+  @ValueSource(ints = {1, 100})
+  void a_run_does_not_complete_without_a_step_that_the_database_refused(int batchWritesMax) {
+    database.execute(
+        """
+        CREATE OR REPLACE FUNCTION refuse_step() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE check_violation USING MESSAGE = 'planted'; END $$
+        """);
+    database.execute(
+        """
+        CREATE OR REPLACE TRIGGER planted_step BEFORE INSERT ON kagzi.step_runs
+           FOR EACH ROW WHEN (NEW.output = '\\xbadbad') EXECUTE FUNCTION refuse_step()
+        """);
+    open(lanes(1, batchWritesMax));
+    List<Claim> claims = claim(2);
+    Claim claim = claims.getFirst();
+
+    List<ReportResult> answers =
+        await(
+            accept(
+                stepDone(claim, "first", "1"),
+                badStep(claim),
+                done(claim, "2"),
+                done(claims.getLast(), "3")));
+
+    assertThat(answers.getFirst()).isEqualTo(new ReportResult.Accepted(RunStatus.RUNNING));
+    assertThat(answers.subList(1, 3)).hasOnlyElementsOfType(ReportResult.Refused.class);
+    assertThat(answers.getLast()).isEqualTo(new ReportResult.Accepted(RunStatus.COMPLETED));
+    assertThat(engine.run(claim.runId()).status()).isEqualTo(RunStatus.RUNNING);
   }
 
   @Test

@@ -40,6 +40,7 @@ public final class RunExecution {
 
   private volatile RunOutcome outcome = RunOutcome.UNFINISHED;
   private volatile boolean retried;
+  private volatile boolean blocked;
 
   /** Why the run has failed or cannot continue, for the trace. */
   private volatile @Nullable ErrorDetail failure;
@@ -379,6 +380,11 @@ public final class RunExecution {
     }
   }
 
+  /** Whether the code could not continue the run, which was therefore released for a while. */
+  public boolean isBlocked() {
+    return blocked;
+  }
+
   private void block(ErrorDetail why, @Nullable Throwable cause) {
     ErrorDetail recorded = host.settings().failures().record(why);
     failure = recorded;
@@ -392,6 +398,7 @@ public final class RunExecution {
       long delayMs, @Nullable ErrorDetail blockedBy, @Nullable Throwable cause) {
     ReportItem.Released.Builder released = ReportItem.Released.newBuilder().setDelayMs(delayMs);
     if (blockedBy != null) {
+      blocked = true;
       released.setBlockedBy(blockedBy);
       log.warn("run is blocked, it is released and tried again later")
           .about(logged)

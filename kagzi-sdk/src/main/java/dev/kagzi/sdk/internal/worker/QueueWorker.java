@@ -291,6 +291,9 @@ final class QueueWorker
 
   @Override
   public void ended(RunExecution execution, RunOutcome outcome) {
+    if (!execution.isBlocked()) {
+      blocked.continued(execution.runId());
+    }
     try {
       count(execution, outcome);
     } finally {
