@@ -56,7 +56,8 @@ final class BulkRun {
     print(output);
     ended.countDown();
     removeHook(stop);
-    // If it was stopped, the JVM ends already, with the exit code of the signal.
+    // If a signal stopped the command, this value is not used: the JVM is already ending with the
+    // exit code of the signal.
     return failed == 0 ? ExitCode.DONE : ExitCode.PARTIAL;
   }
 
@@ -105,7 +106,7 @@ final class BulkRun {
     add(run, reason);
   }
 
-  /** Equal reasons differ only by the run that they name. */
+  /** Counts reasons as one that differ only by the run id in their text. */
   private void add(String run, String reason) {
     reasons.merge(
         reason.replace(run, "…").replaceAll("run [0-9a-f-]{36}", "run …"),

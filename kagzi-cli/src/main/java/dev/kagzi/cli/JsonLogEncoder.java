@@ -19,7 +19,8 @@ import tools.jackson.core.json.JsonFactory;
 /**
  * Writes each log event as one JSON object on one line: time, level, logger, thread and message,
  * then its key-values and the MDC as further properties, then the stack of its exception. A
- * key-value with the name of an earlier property is called {@code kv_NAME}.
+ * key-value with the name of an earlier property is called {@code kv_NAME}; an MDC entry with such
+ * a name is left out.
  */
 final class JsonLogEncoder extends EncoderBase<ILoggingEvent> {
   private static final byte[] NOTHING = {};
@@ -93,7 +94,7 @@ final class JsonLogEncoder extends EncoderBase<ILoggingEvent> {
       }
     }
 
-    // The value may be of an application, in dev's demo or in a library, whose toString() throws.
+    // The value may have a class of an application or a library, whose toString() throws.
     private static String text(Object value) {
       try {
         return String.valueOf(value);

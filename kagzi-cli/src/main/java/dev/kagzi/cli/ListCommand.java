@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.function.Function;
 import picocli.CommandLine.Mixin;
 
-/** A command that lists things: with --limit and --page-token, and again and again with --watch. */
+/** A command that lists things, with --limit and --page-token, and repeatedly with --watch. */
 abstract class ListCommand<M extends Message> extends RemoteCommand {
 
   @Mixin private ListOptions part = new ListOptions();

@@ -53,7 +53,10 @@ public final class Main implements Callable<Integer> {
     System.exit(commandLine(CommandTree.of(args)).setOut(standardOutput()).execute(args));
   }
 
-  /** System.out hides errors from those who wrap it, so a closed pipe could not be recognized. */
+  /**
+   * Returns a writer for standard output. It does not wrap System.out, which hides write errors
+   * from a wrapper: a closed pipe would not be noticed.
+   */
   private static PrintWriter standardOutput() {
     return new PrintWriter(
         new OutputStreamWriter(new FileOutputStream(FileDescriptor.out), System.out.charset()),

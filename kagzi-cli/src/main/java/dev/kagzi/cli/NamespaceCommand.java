@@ -86,7 +86,7 @@ final class NamespaceCommand extends CommandGroup {
 
     @Override
     void checkEmpty(RemoteServer server) {
-      // Of all namespaces: none needs to exist.
+      // The list is not of one namespace, so there is no name to check.
     }
 
     @Override

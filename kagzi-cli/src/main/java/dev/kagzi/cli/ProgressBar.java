@@ -18,7 +18,7 @@ final class ProgressBar implements AutoCloseable {
     this.all = all;
   }
 
-  /** Draws only when the bar or the whole percentage changes. */
+  /** Draws only when the whole percentage has grown. */
   synchronized void show(int done) {
     int percent = (int) (100L * done / Math.max(1, all));
     if (!isShown || percent <= shown) {

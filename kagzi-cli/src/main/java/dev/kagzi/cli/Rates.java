@@ -19,7 +19,7 @@ record Rates(double starts, double ends, double failures) {
         rate(count(before, FAILED), count(now, FAILED), seconds));
   }
 
-  /** Purged runs make a count smaller: that is no negative rate. */
+  /** Purged runs can make a count smaller; the rate is then 0, not negative. */
   private static double rate(long before, long now, double seconds) {
     return Math.round(Math.max(0, now - before) / seconds * 10) / 10.0;
   }

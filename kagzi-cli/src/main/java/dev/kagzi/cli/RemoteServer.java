@@ -83,7 +83,10 @@ final class RemoteServer implements AutoCloseable {
         .withDeadlineAfter(CALL_SECONDS_MAX, TimeUnit.SECONDS);
   }
 
-  /** Throws if the namespace does not exist. The default namespace is created by its first use. */
+  /**
+   * Throws if the namespace does not exist. The default namespace always exists: the schema creates
+   * it.
+   */
   void requireNamespace() {
     if (!namespace.equals(Kagzi.DEFAULT_NAMESPACE)) {
       GetNamespaceRequest request =
@@ -104,7 +107,10 @@ final class RemoteServer implements AutoCloseable {
     return call(() -> schedules().getWorkflowSchedule(request.build())).getSchedule();
   }
 
-  /** Returns the id of a schedule. A deleted schedule is found by its id only. */
+  /**
+   * Returns the id of a schedule. An id is returned without a call, because a deleted schedule can
+   * only be named by its id.
+   */
   String scheduleId(String nameOrId) {
     return UUID.matcher(nameOrId).matches()
         ? nameOrId.toLowerCase(Locale.ROOT)

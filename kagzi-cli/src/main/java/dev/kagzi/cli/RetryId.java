@@ -19,8 +19,9 @@ final class RetryId {
   private RetryId() {}
 
   /**
-   * Returns a UUID of version 8 with the timestamp of the run's id, for which its index is sorted,
-   * and with its last 16 bits: they are the shard, which the server requires to be the same.
+   * Returns a UUID of version 8. It has the timestamp of the run's id, because the index of ids is
+   * sorted by time. It also has the last 16 bits of the run's id: they are the shard, and the
+   * server requires the same shard.
    */
   static String of(Workflow run) {
     UUID id = UUID.fromString(run.getRunId());

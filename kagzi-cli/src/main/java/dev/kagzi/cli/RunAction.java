@@ -15,8 +15,8 @@ import picocli.CommandLine.Parameters;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * A command that acts on runs and reports whether it took effect: on the given runs, or on all that
- * match its filters.
+ * A command that acts on the given runs, or on all runs that match its filters, and reports whether
+ * it took effect.
  */
 abstract class RunAction extends RemoteCommand {
   private static final int SAMPLE_MAX = 10;
@@ -67,7 +67,10 @@ abstract class RunAction extends RemoteCommand {
    */
   abstract Outcome act(RemoteServer server, Workflow run);
 
-  /** Acts on a run that matches the filters, unless another one of them makes that needless. */
+  /**
+   * Acts on a run that matches the filters, unless the action on another matching run makes it
+   * unnecessary.
+   */
   Outcome actOnMatching(RemoteServer server, Workflow run, MatchingRuns matching) {
     return act(server, run);
   }
@@ -142,7 +145,10 @@ abstract class RunAction extends RemoteCommand {
     return all(output, found, run -> server.call(() -> actIfUnchanged(server, run, matching)));
   }
 
-  /** The server's calls know no expected status, so it is read just before. */
+  /**
+   * Reads the run again just before the call, because the server's calls cannot check an expected
+   * status.
+   */
   private Outcome actIfUnchanged(RemoteServer server, Workflow run, MatchingRuns matching) {
     return matching
         .change(server, run)

@@ -36,7 +36,10 @@ final class Screen {
     out.flush();
   }
 
-  /** Cuts the frame to the size: a longer one would scroll, and then nothing is at its place. */
+  /**
+   * Cuts the frame to the size of the terminal: a longer frame would scroll, and the next one would
+   * not replace it.
+   */
   void redraw(String frame, Terminal.Size size) {
     StringBuilder text = new StringBuilder(isFirst ? CLEAR + HOME : HOME);
     frame

@@ -39,7 +39,7 @@ final class StartedParts {
     return clean;
   }
 
-  /** Halts, because otherwise the JVM would exit with 130 or 143 instead of 0. */
+  /** Stops all parts and halts the JVM, which would otherwise exit with 130 or 143 instead of 0. */
   void stopBySignal() {
     if (mayStop()) {
       Runtime.getRuntime().halt(stop() ? 0 : 1);

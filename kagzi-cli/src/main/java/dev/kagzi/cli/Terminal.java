@@ -30,7 +30,10 @@ final class Terminal {
     }
   }
 
-  /** Whether all these streams are a terminal. Ask for those that are read or written. */
+  /**
+   * Returns whether all these streams are a terminal. Pass the streams that the command reads or
+   * writes.
+   */
   static boolean has(Stream... streams) {
     StringBuilder test = new StringBuilder("true");
     for (Stream stream : streams) {
@@ -125,7 +128,7 @@ final class Terminal {
       }
     }
 
-    /** Returns whether the settings were changed before. */
+    /** Restores the settings of the terminal. Returns whether they had been changed. */
     private synchronized boolean restore() {
       boolean changed = !settings.isEmpty();
       if (changed) {

@@ -14,7 +14,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.Spec.Target;
 
-/** Shows a list again and again. */
+/** The option --watch, which shows a result repeatedly. */
 final class WatchOption {
   private static final OptionType INTERVAL = new OptionType.Time("100ms", "1h");
 
@@ -70,7 +70,10 @@ final class WatchOption {
     }
   }
 
-  /** Notes such as "no workflows" are part of what is drawn, else they would scroll the screen. */
+  /**
+   * Draws notes such as "no workflows" as part of the frame; printed beside it, they would scroll
+   * the screen.
+   */
   private static int draw(Screen screen, Output output, ToIntFunction<Output> show) {
     if (output.isJson()) {
       return show.applyAsInt(new Output(true, true, output.out(), output.err()));

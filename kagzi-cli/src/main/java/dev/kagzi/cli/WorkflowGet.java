@@ -83,7 +83,10 @@ final class WorkflowGet extends RemoteCommand {
     return server.workflows().getWorkflow(request).getWorkflow();
   }
 
-  /** What belongs to a run must not hide the run: if it cannot be read, a note says so. */
+  /**
+   * Prints a note and returns an empty list if data that belongs to a run cannot be read, so that
+   * the run itself is still shown.
+   */
   private static <T> List<T> orNote(Output output, String what, Supplier<List<T>> read) {
     try {
       return read.get();

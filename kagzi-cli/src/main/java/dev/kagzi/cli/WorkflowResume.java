@@ -37,7 +37,10 @@ final class WorkflowResume extends RunAction {
       })
   private boolean force;
 
-  /** With the attempt that the user has seen, a run that was resumed meanwhile is left alone. */
+  /**
+   * Sends the attempt that the user has seen, so that a run that was resumed in the meantime is not
+   * resumed again.
+   */
   @Override
   Outcome act(RemoteServer server, Workflow run) {
     ResumeWorkflowRequest.Builder request =
@@ -55,7 +58,10 @@ final class WorkflowResume extends RunAction {
             false, "not resumed: it is " + RunText.status(response.getStatus()), response);
   }
 
-  /** A resumed parent starts a failed child again as a new run; both would do the same work. */
+  /**
+   * Skips a child whose parent also matches: the resumed parent starts the failed child again as a
+   * new run, and both would do the same work.
+   */
   @Override
   Outcome actOnMatching(RemoteServer server, Workflow run, MatchingRuns matching) {
     boolean isRestarted =

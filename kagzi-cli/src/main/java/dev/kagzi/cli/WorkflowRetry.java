@@ -76,7 +76,7 @@ final class WorkflowRetry extends RunAction {
     return RemoteServer.ifFound(() -> WorkflowGet.request(server, runId));
   }
 
-  /** Without a new id, the client chooses a random one. */
+  /** If the new id is empty, the client's channel sets a random one. */
   private Outcome retry(RemoteServer server, Workflow run, String newId) {
     RetryWorkflowRequest.Builder request =
         RetryWorkflowRequest.newBuilder()

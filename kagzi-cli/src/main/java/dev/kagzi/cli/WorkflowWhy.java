@@ -47,7 +47,10 @@ final class WorkflowWhy extends RemoteCommand {
   private static final int WIDTH = 96;
   private static final String INDENT = "  ";
 
-  /** Kinds that the text of a cause does not already name in a form that a user can copy. */
+  /**
+   * Kinds of references whose ids are printed below a cause, because its text does not contain them
+   * in a form that a user can copy.
+   */
   private static final Set<String> COPIED = Set.of("RUN", "WORKER", "SCHEDULE");
 
   @Parameters(

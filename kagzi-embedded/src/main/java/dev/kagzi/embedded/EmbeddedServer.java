@@ -9,7 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
 /**
- * A running server inside this JVM, whose libraries do not meet those of the application.
+ * A running server inside this JVM, whose libraries are isolated from those of the application.
  *
  * <pre>{@code
  * try (EmbeddedServer server =
@@ -19,8 +19,9 @@ import java.util.function.Consumer;
  * }
  * }</pre>
  *
- * <p>Its jars are unpacked once, into the user's cache directory ({@code ~/.cache/kagzi}, or {@code
- * kagzi} in {@code XDG_CACHE_HOME}). Thread-safe.
+ * <p>Its jars are unpacked once, into the user's cache directory: {@code kagzi} in {@code
+ * XDG_CACHE_HOME}, else {@code ~/.cache/kagzi}, on macOS {@code ~/Library/Caches/kagzi}.
+ * Thread-safe.
  */
 public interface EmbeddedServer extends AutoCloseable {
 
@@ -41,12 +42,12 @@ public interface EmbeddedServer extends AutoCloseable {
   /** Returns why the server closed itself, if it did: an essential thread ended. */
   Optional<Throwable> failure();
 
-  /** Returns what tests need. */
+  /** Returns operations for test kits. */
   TestControls testControls();
 
   /**
-   * Stops the server, after calls in flight or the option {@code close-timeout}. A second call does
-   * nothing.
+   * Stops the server. Waits for calls in flight, at most as long as the option {@code
+   * close-timeout}. A second call does nothing.
    */
   @Override
   void close();

@@ -5,7 +5,8 @@
  * two share the JDK and slf4j.
  *
  * <p>Package {@code inside} is loaded by that class loader and knows the server. Everything else
- * here must not: types that cross the border are the JDK's and those of this package.
+ * here must not know the server: the two class loaders share only the types of the JDK, slf4j and
+ * this package.
  */
 @NullMarked
 package dev.kagzi.embedded;

@@ -20,7 +20,9 @@ final class AccessSettings {
     return token.isEmpty() ? null : AccessToken.of(token);
   }
 
-  // A flag wins over a variable, also between token (KAGZI_TOKEN) and --token-file.
+  // token and token-file are two options for one value, so the order of sources (flag, variable,
+  // file) must be applied between them: --token-file wins over KAGZI_TOKEN. If both have the same
+  // source, token wins.
   private static boolean prefersFile(Settings settings) {
     return settings.text(ServerOption.TOKEN).isEmpty()
         || settings

@@ -74,7 +74,7 @@ public final class KagziServer implements AutoCloseable {
     Readiness readiness = new Readiness();
     ServerMetrics metrics = new ServerMetrics(config.metrics(), ServerVersion.read());
     StartedEngine started = new StartedEngine();
-    // In parallel to the engine: each takes a good part of the time until ready.
+    // HTTP starts in parallel with the engine, because each takes a large part of the startup time.
     CompletableFuture<HttpApi> http =
         CompletableFuture.supplyAsync(
             () ->
@@ -169,7 +169,10 @@ public final class KagziServer implements AutoCloseable {
     }
   }
 
-  /** The engine for pages, which are served while it still starts. */
+  /**
+   * Gives HTTP handlers the engine. HTTP may be ready before the engine has started; {@link #get}
+   * throws a refusal until then.
+   */
   private static final class StartedEngine {
     private volatile @Nullable Engine engine;
 
@@ -292,7 +295,10 @@ public final class KagziServer implements AutoCloseable {
     return engine.threads().failure().map(failure -> failure);
   }
 
-  /** Runs on the thread that ends. {@link #close} waits for it, so another thread closes. */
+  /**
+   * Called on the thread that has failed. {@link #close} may wait for this thread, so another
+   * thread calls it.
+   */
   private void fail(Throwable why) {
     readiness.failed(String.valueOf(why.getMessage()));
     try {
@@ -319,7 +325,8 @@ public final class KagziServer implements AutoCloseable {
       return;
     }
     readiness.stopping();
-    // Before the gRPC threads end: from here on their end is not a failure.
+    // Must precede grpc.close(), which ends essential threads: from here on, their end is not a
+    // failure.
     engine.threads().close();
     grpc.close();
     engine.close();

@@ -120,7 +120,7 @@ public record ServerConfig(
               settings.text(ServerOption.OTLP_ENDPOINT), settings.text(ServerOption.OTLP_HEADERS));
     }
 
-    /** The address that both ports bind to; 127.0.0.1 by default. */
+    /** The address that all ports bind to; 127.0.0.1 by default. */
     public Builder host(String host) {
       this.host = host;
       return this;
@@ -138,7 +138,10 @@ public record ServerConfig(
       return this;
     }
 
-    /** Opens no port: callers reach the server by {@link KagziServer#inProcessName} only. */
+    /**
+     * Opens no gRPC and no HTTP port: callers reach the server by {@link KagziServer#inProcessName}
+     * only.
+     */
     public Builder inProcessOnly() {
       this.grpcPort = ListenConfig.NONE;
       this.httpPort = ListenConfig.NONE;
@@ -146,8 +149,8 @@ public record ServerConfig(
     }
 
     /**
-     * The token that callers of both ports must send as {@code authorization: Bearer …}, except for
-     * health checks; none by default.
+     * The token that callers of gRPC and HTTP must send as {@code authorization: Bearer …}; none by
+     * default. Health checks and answers of callbacks need no token.
      */
     public Builder token(String token) {
       this.token = AccessToken.of(token);
@@ -160,7 +163,7 @@ public record ServerConfig(
       return this;
     }
 
-    /** Serves TLS on both ports with this certificate chain and key, both in PEM. */
+    /** Serves TLS on all ports with this certificate chain and key, both in PEM. */
     public Builder tls(Path cert, Path key) {
       this.tls = Tls.read(cert, key, null);
       return this;
@@ -261,8 +264,9 @@ public record ServerConfig(
     }
 
     /**
-     * Makes callbacks work without their options, for a server that only this machine reaches: URLs
-     * name the port of the server itself, and the key is made from the secret.
+     * Makes callbacks work without the options {@code public-url} and {@code callback-keys}, for a
+     * server that only this machine reaches. Without {@code public-url}, URLs contain the port of
+     * the server itself. Without {@code callback-keys}, the key is derived from the secret.
      *
      * @param secret the same at each start, or earlier URLs are no longer valid
      */

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** A server behind the border. Thread-safe. */
+/** A server in the server's own class loader. Thread-safe. */
 final class IsolatedServer implements EmbeddedServer, EmbeddedServer.TestControls {
   private final KagziServer server;
   private final String host;

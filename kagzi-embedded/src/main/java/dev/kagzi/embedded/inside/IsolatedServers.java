@@ -77,8 +77,9 @@ public final class IsolatedServers implements EmbeddedServers {
   }
 
   /**
-   * Threads that the server starts inherit the context class loader, by which libraries find their
-   * services. The exceptions of the server are unknown outside.
+   * Runs the action with the server's class loader as context class loader. Threads that the server
+   * starts inherit it, and libraries find their services by it. Translates exceptions, because the
+   * application does not know the types of the server's exceptions.
    */
   private static <T> T inside(Supplier<T> action) {
     Thread thread = Thread.currentThread();

@@ -1,4 +1,6 @@
-/** The side of the border that knows the server. Loaded by the server's class loader only. */
+/**
+ * The part of this module that uses the server's classes. Only the server's class loader loads it.
+ */
 @NullMarked
 package dev.kagzi.embedded.inside;
 

@@ -7,7 +7,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The configuration of callbacks.
  *
- * @param isLocal without a public URL, URLs name this server's own port: for development
+ * @param isLocal whether URLs contain this server's own port if no public URL is set; for
+ *     development
  * @param port the port that serves callbacks and nothing else; {@link ListenConfig#NONE}: the HTTP
  *     port serves them
  * @param proxies the proxies whose forwarded addresses are trusted
@@ -22,8 +23,9 @@ public record CallbackConfig(CallbackKeys keys, boolean isLocal, int port, Trust
   }
 
   /**
-   * Returns a configuration that works without further options, for a server on this machine: a key
-   * made from the secret unless there is one, and URLs with the server's own port.
+   * Returns a configuration that works without further options, for a server on this machine: if no
+   * key is set, one is derived from the secret, and if no public URL is set, URLs contain the
+   * server's own port.
    */
   public CallbackConfig local(String secret) {
     return new CallbackConfig(keys.isEmpty() ? CallbackKeys.of(secret) : keys, true, port, proxies);
@@ -33,7 +35,7 @@ public record CallbackConfig(CallbackKeys keys, boolean isLocal, int port, Trust
    * Returns the URLs of a server that has opened its ports.
    *
    * @param publicUrl where outside systems reach the servers; null if it is not set
-   * @param ownUrl of the port that serves callbacks; null if there is none
+   * @param ownUrl the URL of the port that serves callbacks; null if there is none
    */
   public CallbackUrls urls(@Nullable URI publicUrl, @Nullable URI ownUrl) {
     return new CallbackUrls(keys, publicUrl == null && isLocal ? ownUrl : publicUrl);

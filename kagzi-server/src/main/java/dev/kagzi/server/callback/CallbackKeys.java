@@ -10,8 +10,8 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * The keys that sign tokens of callbacks, the same on all servers: the first signs, all are valid.
- * Thread-safe.
+ * The keys that sign the tokens of callbacks, the same on all servers. The first key signs the
+ * tokens of new callbacks. A token is valid if any of the keys has signed it. Thread-safe.
  */
 public final class CallbackKeys {
   private static final int KEYS_MAX = 2;
@@ -45,7 +45,8 @@ public final class CallbackKeys {
   /**
    * Parses the value of the option {@code callback-keys}.
    *
-   * @throws IllegalArgumentException without the value
+   * @throws IllegalArgumentException if a key is too short or there are too many keys; the message
+   *     does not contain the keys
    */
   public static CallbackKeys parse(String text) {
     if (text.isEmpty()) {
@@ -65,7 +66,8 @@ public final class CallbackKeys {
     return new CallbackKeys(keys);
   }
 
-  // Not the text itself: a key of another purpose with the same text must not be valid here.
+  // Derives the key instead of using the text itself: if the same text is also a key for another
+  // purpose, signatures of that purpose must not be valid here.
   private static Key key(String secret) {
     byte[] derived =
         mac(
@@ -80,7 +82,10 @@ public final class CallbackKeys {
     return keys.isEmpty();
   }
 
-  /** Returns the id of the signing key, which finds it after a rotation. It reveals no key. */
+  /**
+   * Returns the id of the key that signs the tokens of new callbacks. A callback stores the id, so
+   * that the same key is found after a rotation. The id does not reveal the key.
+   */
   String signingId() {
     return keys.getFirst().id;
   }

@@ -7,8 +7,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the URLs of callbacks. What a URL is made of is stored when its callback is made, so that
- * it stays the same if the options change later. Thread-safe.
+ * Makes the URLs of callbacks. The step that creates a callback stores the public URL and the id of
+ * the signing key, so that the callback's URL stays the same if the options change later.
+ * Thread-safe.
  */
 public final class CallbackUrls {
   /** The first part of the path, before the token. */
@@ -33,7 +34,7 @@ public final class CallbackUrls {
   }
 
   /**
-   * Returns what the step of a new callback stores.
+   * Returns what the step of a new callback stores: the public URL and the id of the signing key.
    *
    * @throws Refusal if the options for callbacks are not set
    */

@@ -10,8 +10,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the address of a caller. The header {@code X-Forwarded-For} is believed only as far as
- * trusted proxies wrote it: anybody can send one. Thread-safe.
+ * Finds the address of a caller. Anybody can send the header {@code X-Forwarded-For}, so only the
+ * entries that trusted proxies have appended to it are used. Thread-safe.
  */
 public final class TrustedProxies {
   private static final Pattern ADDRESS =

@@ -1,7 +1,8 @@
 /**
- * The URLs of callbacks: which callback a token names, and whether a server has signed it. Knows
- * neither HTTP nor gRPC, which both use it. The step that makes a callback stores what its URL is
- * made of, and no secret: the token is computed again for each worker that executes the run.
+ * The URLs of callbacks: which callback a token names, and whether a server has signed it. HTTP and
+ * gRPC use this package, and it knows neither. The step that creates a callback stores the public
+ * URL and the id of a key, but no secret: the token is computed again whenever the URL is sent to a
+ * worker.
  */
 @NullMarked
 package dev.kagzi.server.callback;

@@ -83,7 +83,7 @@ final class AttachStream implements AttachListener, OpenCalls.OpenCall {
     }
   }
 
-  // Dropped if the queue is full: the next heartbeat has it.
+  // Dropped if the queue is full: the answer to the worker's next heartbeat lists these claims too.
   @Override
   public void cancelRequested(List<Claim> claims) {
     if (events.offer(ResponseMapper.cancelRequested(claims))) {

@@ -8,7 +8,10 @@ import dev.kagzi.protocol.v1.AwaitWorkflowResponse;
 import io.grpc.stub.StreamObserver;
 import java.util.Optional;
 
-/** Waits for the end of one run; responds with its state then, or when the time is over. */
+/**
+ * Waits for the end of one run. Responds with the run's state when it ends or when the wait time is
+ * over.
+ */
 record AwaitCall(GrpcContext context, String namespace, RunId runId) {
   void open(long waitMs, StreamObserver<AwaitWorkflowResponse> caller) {
     // The watch delivers less than the response contains, so the run is read from the database.

@@ -16,8 +16,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Measures calls by method and status, from the first byte to the end of the call. gRPC asks
- * interceptors only about methods that exist, so callers cannot add methods. Thread-safe.
+ * Measures calls by method and status, from their headers to their end. gRPC calls interceptors
+ * only for methods that exist, so callers cannot create meters for other names. Thread-safe.
  */
 final class CallMetrics implements ServerInterceptor {
   private final MeterRegistry registry;
@@ -67,7 +67,9 @@ final class CallMetrics implements ServerInterceptor {
     }
   }
 
-  /** Looks the method up first: {@code computeIfAbsent} may lock although it is known. */
+  /**
+   * Calls {@code get} first, because {@code computeIfAbsent} may lock even if the key is present.
+   */
   private MethodTimers timers(String method) {
     MethodTimers known = methods.get(method);
     return known != null ? known : methods.computeIfAbsent(method, name -> new MethodTimers(name));

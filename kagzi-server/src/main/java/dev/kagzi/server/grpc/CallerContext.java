@@ -45,8 +45,8 @@ final class CallerContext implements ServerInterceptor {
   public <Q, A> ServerCall.Listener<Q> interceptCall(
       ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
     ConnectionWorkers workers = call.getAttributes().get(CONNECTION);
-    // Skips client streams: their context would be set again for each message, and they name
-    // claims.
+    // Only calls of workers need a caller. Client streams are skipped: gRPC would attach the
+    // context again for each message, and their messages name claims.
     if (workers == null
         || !WorkerServiceGrpc.SERVICE_NAME.equals(call.getMethodDescriptor().getServiceName())
         || !call.getMethodDescriptor().getType().clientSendsOneMessage()) {

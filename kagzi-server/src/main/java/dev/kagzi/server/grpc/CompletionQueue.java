@@ -10,8 +10,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Completions of runs that wait to be sent, limited in bytes. Above the limit only the run's id is
- * kept; its completion is queried again when the queue is empty. Thread-safe.
+ * The completions that wait to be sent over a watch stream, limited in bytes. Above the limit, only
+ * the id of the run is kept, and its completion is queried again when the queue is empty.
+ * Thread-safe.
  */
 final class CompletionQueue {
   private static final long QUEUED_BYTES_MAX = 8L << 20;

@@ -33,7 +33,10 @@ final class DisconnectLogFilter {
     return false;
   }
 
-  /** Netty has no other sign of these two: an unsent response, and a call after the GOAWAY. */
+  /**
+   * Recognizes two cases by their messages, because Netty marks them in no other way: a response
+   * that was not sent, and a call after the GOAWAY.
+   */
   private static boolean isOfGoneCaller(String message) {
     return message.startsWith("Stream closed before")
         || (message.startsWith("Cannot create stream") && message.endsWith("from GOAWAY."));

@@ -18,8 +18,8 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The Netty event loops of one server. gRPC's shared event loops can die unnoticed, and their
- * connections hang; these report their failure to {@link EssentialThreads}.
+ * The Netty event loops of one server. gRPC's shared event loops can end unnoticed, and then their
+ * connections hang. The event loops of this class report their end to {@link EssentialThreads}.
  */
 final class EventLoops implements AutoCloseable {
   // During this time the loops accept the last writes of threads that have not seen yet that the
@@ -52,7 +52,7 @@ final class EventLoops implements AutoCloseable {
     };
   }
 
-  /** Creates the event loops for a server, once. A server without a port has none. */
+  /** Creates the event loops of a server. Call at most once; a server without a port needs none. */
   void use(NettyServerBuilder builder) {
     Class<? extends ServerChannel> channel =
         Epoll.isAvailable() ? EpollServerSocketChannel.class : NioServerSocketChannel.class;

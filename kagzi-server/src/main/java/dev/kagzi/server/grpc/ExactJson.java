@@ -41,7 +41,10 @@ final class ExactJson {
     return Arrays.equals(copied.toByteArray(), data);
   }
 
-  /** Returns false, after a part was written, if the data is not exact. */
+  /**
+   * Copies the data as JSON. Returns false if it is not exactly one value, is nested too deeply, or
+   * has a number that a reader would write differently. By then a part may have been written.
+   */
   static boolean copy(byte[] data, JsonGenerator to) {
     try (JsonParser parser = FACTORY.createParser(ObjectReadContext.empty(), data)) {
       int depth = 0;

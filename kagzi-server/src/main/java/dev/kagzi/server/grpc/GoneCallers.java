@@ -10,8 +10,8 @@ import java.util.concurrent.RejectedExecutionException;
 
 /**
  * Drops responses to callers that are gone: the call is cancelled, or the server has stopped and
- * closed the connection. Otherwise gRPC would queue the response for a closed stream. Or it would
- * throw in the responding thread because the event loop has ended. Thread-safe.
+ * closed the connection. Otherwise gRPC would queue the response for a closed stream, or, if the
+ * event loop has ended, throw in the responding thread. Thread-safe.
  */
 final class GoneCallers implements ServerInterceptor {
   private volatile boolean stopped;
@@ -42,7 +42,8 @@ final class GoneCallers implements ServerInterceptor {
       send(() -> super.sendMessage(message));
     }
 
-    // Also dropped: gRPC logs a unary call that ends without its message as a bug.
+    // Drops the status too: if the message was dropped, gRPC would log as a bug that a unary call
+    // ends without a message.
     @Override
     public void close(Status status, Metadata trailers) {
       send(() -> super.close(status, trailers));

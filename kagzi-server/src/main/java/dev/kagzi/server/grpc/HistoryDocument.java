@@ -64,7 +64,10 @@ public final class HistoryDocument {
     json.writeStartArray();
   }
 
-  /** Adds an attempt that was read with its payloads. Add them in the order of their begin. */
+  /**
+   * Adds an attempt that was read with its payloads. Add the attempts in the order in which they
+   * began.
+   */
   public void add(StepView step) {
     write(ResponseMapper.step(step), NOT_OF_A_STEP);
   }

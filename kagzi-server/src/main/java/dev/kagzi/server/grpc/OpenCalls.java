@@ -18,7 +18,8 @@ final class OpenCalls {
   /** Registers the call. If the server is stopping, ends the call at once. */
   void add(OpenCall call) {
     calls.add(call);
-    // Checked after adding: endAll sees a call added before the flag; a later one sees the flag.
+    // Add first, then check the flag: endAll ends a call that was added before it set the flag, and
+    // a call that was added later sees the flag here.
     if (stopping && calls.remove(call)) {
       call.end(GrpcErrors.stopping());
     }

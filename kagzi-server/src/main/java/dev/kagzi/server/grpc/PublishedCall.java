@@ -8,7 +8,10 @@ import dev.kagzi.protocol.v1.GetPublishedResponse;
 import dev.kagzi.protocol.v1.PublishedValue;
 import io.grpc.stub.StreamObserver;
 
-/** Reads published values; waits before for a new one, for the end of the run, or for a time. */
+/**
+ * Reads published values, after waiting until there is a new value, the run ends, or the wait time
+ * is over.
+ */
 record PublishedCall(GrpcContext context, String namespace, RunId runId, String name, long after) {
   // A longer call is likely to break before it is answered.
   private static final long WAIT_MS_MAX = 60_000;
@@ -18,7 +21,8 @@ record PublishedCall(GrpcContext context, String namespace, RunId runId, String 
       GetPublishedRequest request,
       StreamObserver<GetPublishedResponse> caller) {
     try {
-      // One name that the database refuses would stop the reads of all that wait.
+      // One statement reads for all waiting calls. A name that the database refuses would make it
+      // fail for all of them.
       Limits.checkStorable("name", request.getName());
       PublishedCall call =
           new PublishedCall(

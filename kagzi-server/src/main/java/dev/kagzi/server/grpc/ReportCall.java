@@ -91,7 +91,8 @@ final class ReportCall {
         result = firstThatFit(awaited, AWAITED_BYTES_MAX - awaitedBytes);
         awaitedBytes += bytes(((ReportResult.AwaitedSteps) result).steps());
       } else if (result instanceof ReportResult.Received received) {
-        // A signal that does not fit is recorded. The worker waits for it and asks again.
+        // The signal is already recorded. If it does not fit into this response, the worker waits
+        // and asks for it again.
         result = awaitedBytes < AWAITED_BYTES_MAX ? result : new ReportResult.Receiving(null, true);
         awaitedBytes += received.step().bytes();
       }

@@ -286,7 +286,7 @@ final class ResponseMapper {
         .build();
   }
 
-  /** The end of a watched run, which is that of the last run of its chain. */
+  /** Maps the end of a watched run: the end of the last run of its chain. */
   static WorkflowEnd end(RunId watched, RunEnd end) {
     WorkflowEnd.Builder message =
         WorkflowEnd.newBuilder().setRunId(watched.toString()).setStatus(status(end.status()));

@@ -30,8 +30,8 @@ final class Transports {
   // A window that gRPC tunes itself costs a ping and its response for nearly every call.
   private static final int WINDOW_BYTES = 4 << 20;
 
-  // A slice of a message keeps its whole read buffer in memory, with parts of other messages, even
-  // refused ones. Small buffers bound that.
+  // A message refers to slices of read buffers. Each slice keeps its whole buffer in memory, with
+  // parts of other messages, even of refused ones. Small buffers limit this waste.
   private static final RecvByteBufAllocator SMALL_READS =
       new AdaptiveRecvByteBufAllocator(64, 2 << 10, 16 << 10);
 

@@ -73,7 +73,10 @@ final class UnaryResponses {
     caller.onCompleted();
   }
 
-  /** Without it, a response to a cancelled call throws. Call before the handler returns. */
+  /**
+   * Sets an empty cancel handler. Without one, a response to a cancelled call throws. Call before
+   * the handler returns.
+   */
   static <M> void ignoreCancel(StreamObserver<M> caller) {
     stream(caller).setOnCancelHandler(() -> {});
   }

@@ -17,12 +17,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Answers bytes that are not a valid message with INVALID_ARGUMENT. Without it gRPC would log a
- * stack trace and answer UNKNOWN. Exceptions of handlers, for which gRPC does the same, are mapped
- * by {@link GrpcErrors}.
+ * stack trace and answer UNKNOWN. gRPC would do the same with exceptions that handlers throw;
+ * {@link GrpcErrors} maps them.
  */
 final class UnreadableRequestGuard implements ServerInterceptor {
 
-  /** Returns the service with a marshaller that parses invalid bytes as null: rejected here. */
+  /**
+   * Returns the service with a marshaller that parses invalid bytes as null, and with a guard that
+   * rejects null.
+   */
   static ServerServiceDefinition guard(ServerServiceDefinition service) {
     ServiceDescriptor original = service.getServiceDescriptor();
     ServiceDescriptor.Builder descriptor =

@@ -11,7 +11,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call that waits for an event, at most for a time, and then responds with what it reads from the
+ * A call that waits for an event, up to a time limit, and then responds with what it reads from the
  * database. It ends once: with the response, with an error, when the caller cancels, or when the
  * server stops.
  */
@@ -25,7 +25,7 @@ final class WatchedRead<M> implements OpenCalls.OpenCall {
   private volatile @Nullable ScheduledFuture<?> limit;
 
   /**
-   * @param name of the read, for its thread
+   * @param name used in the name of the thread that reads
    * @param read makes the response; it may block
    */
   WatchedRead(GrpcContext context, String name, StreamObserver<M> caller, Supplier<M> read) {

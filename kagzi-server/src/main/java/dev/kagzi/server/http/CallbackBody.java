@@ -52,13 +52,13 @@ final class CallbackBody {
         storable(type, TYPE_LENGTH_MAX));
   }
 
-  /** Cuts the text, and replaces what cannot be stored: U+0000 and halves of characters. */
+  /** Cuts the text, and replaces what cannot be stored: U+0000 and unpaired surrogates. */
   private static String storable(String text, int lengthMax) {
     byte[] bytes = cut(text, lengthMax).replace('\0', ' ').getBytes(StandardCharsets.UTF_8);
     return new String(bytes, StandardCharsets.UTF_8);
   }
 
-  // Not between the two halves of a character, which cannot be stored.
+  // Never cuts within a surrogate pair: half of one cannot be stored.
   private static String cut(String text, int lengthMax) {
     if (text.length() <= lengthMax) {
       return text;

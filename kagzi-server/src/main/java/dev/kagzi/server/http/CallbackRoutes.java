@@ -54,7 +54,10 @@ final class CallbackRoutes {
     this.engine = engine;
   }
 
-  /** Whether guards of the other pages let a request pass: outside systems have no token. */
+  /**
+   * Returns whether a request is for a callback. The guards of other pages let it pass, because
+   * outside systems do not have the server's token.
+   */
   static boolean isCallback(Context context) {
     return context.path().startsWith(CallbackUrls.PATH);
   }
@@ -68,7 +71,7 @@ final class CallbackRoutes {
     }
   }
 
-  /** A browser that follows the URL as a link, for example. */
+  /** Refuses other methods, for example a GET by a browser that follows the URL as a link. */
   private static void refuseMethod(Context context) {
     context.header("Allow", "POST");
     error(context, METHOD_NOT_ALLOWED, context.method() + " (expected: POST)");
@@ -85,7 +88,7 @@ final class CallbackRoutes {
     } catch (Refusal refusal) {
       refuse(context, refusal);
     } catch (RuntimeException e) {
-      // Not left to the HTTP server, which could log the path.
+      // Caught here, because the HTTP server could log the path, which contains the token.
       log.atError()
           .addKeyValue("run", id.get().runId())
           .setCause(e)
@@ -130,7 +133,8 @@ final class CallbackRoutes {
       }
       answer = fails ? CallbackBody.failed(body) : CallbackBody.completed(body);
     } catch (Refusal refusal) {
-      // A repetition gets the first answer, also if its body differs.
+      // If the callback has been answered before, a repeated request gets the first answer, even if
+      // its own body is invalid.
       return engine
           .get()
           .queries()
@@ -156,7 +160,8 @@ final class CallbackRoutes {
 
   private void refuse(Context context, Refusal refusal) {
     switch (refusal.code()) {
-      // The run was deleted since: a server has signed the token.
+      // NOT_FOUND means that the run was deleted since: a server signed the token, so the run
+      // existed.
       case NOT_FOUND, RUN_ENDED, RUN_CONTINUED ->
           error(context, GONE, "the run of this callback has ended");
       default -> {

@@ -110,8 +110,8 @@ public final class HttpApi implements AutoCloseable {
     }
   }
 
-  // Outside systems have neither a token nor a certificate, and proxies may change the host. The
-  // token in the path is what lets them in.
+  // Outside systems have neither the server's token nor a certificate, and proxies may change the
+  // host. The signed token in the path authorizes their requests.
   private static Handler unlessCallback(Handler guard) {
     return context -> {
       if (!CallbackRoutes.isCallback(context)) {

@@ -12,8 +12,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requires the token, or a session that it opened, and the client certificate that are configured,
- * except for health checks. A browser without a session is sent to the login page.
+ * Requires the client certificate if mutual TLS is configured, and the token, or a session that was
+ * opened with it, if a token is configured. Health checks need neither; the login page and its
+ * assets need no token. A browser without a session is sent to the login page.
  */
 final class HttpGuard implements Handler {
   private static final int UNAUTHORIZED = 401;

@@ -9,9 +9,10 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Measures requests by method, path and status. Paths are those of the routes, without values;
- * callers choose all others, so these are one. Streams are not measured: they last until their
- * browser is closed.
+ * Measures requests by method, path and status. The label {@code path} is the path of the matching
+ * route, without the values of its parameters. All requests that match no route share one label,
+ * because callers choose their paths. Live streams are not measured: they last until the browser
+ * closes the page.
  */
 final class HttpMetrics {
   private static final String OTHER = "other";

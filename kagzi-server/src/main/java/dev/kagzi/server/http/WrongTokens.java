@@ -9,9 +9,10 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Decides how long the answer to a wrong token waits: each further one of an address within a
- * minute doubles the delay. Valid tokens never wait. Keeps a limited number of addresses and of
- * delayed answers. Thread-safe.
+ * Decides how long the response to a wrong token is delayed. In each minute, the first {@value
+ * #FREE_PER_MINUTE} wrong tokens of an address are not delayed, and each further one doubles the
+ * delay, up to a limit. Responses to valid tokens are never delayed. Keeps a limited number of
+ * addresses and of delayed responses. Thread-safe.
  */
 final class WrongTokens {
   static final int FREE_PER_MINUTE = 5;
@@ -39,7 +40,7 @@ final class WrongTokens {
     this.clock = clock;
   }
 
-  /** Counts a wrong token of the address; returns how long its answer waits. */
+  /** Counts a wrong token of the address; returns how long the response to it is delayed. */
   synchronized Duration delay(String address) {
     Instant now = clock.instant().truncatedTo(ChronoUnit.MINUTES);
     if (!now.equals(minute)) {
@@ -58,7 +59,10 @@ final class WrongTokens {
     return counts.size();
   }
 
-  /** Returns false if too many answers are delayed already. Otherwise call {@link #answered}. */
+  /**
+   * Returns false if too many responses are delayed already. If it returns true, the caller must
+   * call {@link #answered} after the response.
+   */
   boolean mayDelay() {
     if (delayed.incrementAndGet() <= DELAYED_MAX) {
       return true;

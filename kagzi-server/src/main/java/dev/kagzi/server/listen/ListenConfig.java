@@ -12,12 +12,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * Where a server listens, and which callers it accepts.
  *
- * @param host the address that both ports bind to
+ * @param host the address that all ports bind to
  * @param grpcPort 0 for a free one, {@link #NONE} for no port
  * @param httpPort 0 for a free one, {@link #NONE} for no port
  */
 public record ListenConfig(String host, int grpcPort, int httpPort, Access access) {
-  /** No port: the server is reachable from within its process only. */
+  /**
+   * Instead of a port number: this port is not opened. A server without any port is reachable only
+   * from within its process.
+   */
   public static final int NONE = -1;
 
   private static final int PORT_MAX = 65_535;

@@ -68,7 +68,9 @@ public final class ServerMetrics implements AutoCloseable {
     return meters;
   }
 
-  /** Sets what is done before each text: it refreshes values that are not measured all the time. */
+  /**
+   * Sets what runs before each {@link #text}, to refresh values that are not measured continuously.
+   */
   public void beforeText(Runnable refresh) {
     this.beforeText = refresh;
   }

@@ -28,7 +28,9 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Exports spans by OTLP over gRPC, in batches. If the collector is away, spans are dropped. */
+/**
+ * Exports spans by OTLP over gRPC, in batches. If the collector is unreachable, spans are dropped.
+ */
 final class OtlpTracing implements ServerTracing {
   private static final AttributeKey<String> RUN_ID = AttributeKey.stringKey("kagzi.run.id");
   private static final AttributeKey<Long> RUN_EPOCH = AttributeKey.longKey("kagzi.run.epoch");
@@ -143,7 +145,10 @@ final class OtlpTracing implements ServerTracing {
     }
   }
 
-  /** The first claim has waited since the start. When a later one was due is not known here. */
+  /**
+   * Returns since when the task was due. The first claim of a run was due since the run's start.
+   * For a later claim the time is not known here, so its span has no length.
+   */
   private static Instant dueAt(Task task, Instant now) {
     return task.claim().isFirst() && task.createdAt().isBefore(now) ? task.createdAt() : now;
   }
@@ -152,7 +157,10 @@ final class OtlpTracing implements ServerTracing {
     return tracer.spanBuilder(name + type).setParent(parent).setAttribute(WORKFLOW_TYPE, type);
   }
 
-  /** Returns the context of the run's start; null if it has none or is not sampled. */
+  /**
+   * Returns the trace context of the run's headers; null if they have none, or if it is not
+   * sampled.
+   */
   private static @Nullable Context contextOf(Map<String, String> headers) {
     if (headers.isEmpty()) {
       return null;

@@ -3,7 +3,7 @@
  * otlp-endpoint} is set. Nothing of OpenTelemetry is loaded otherwise.
  *
  * <p>Only runs whose headers have a sampled {@code traceparent} are traced. The SDK's spans do not
- * depend on these.
+ * depend on the server's spans.
  *
  * <p>Knows the engine's starts and tasks, and neither gRPC nor the protocol.
  */

@@ -21,7 +21,8 @@ final class Browsers {
   private static final String SESSION = "kagzi.session";
   private static final String FLASH_COOKIE = "kagzi-flash";
   private static final int FLASH_SECONDS = 60;
-  // Four bytes each at most, and a third more in the cookie: browsers refuse more than 4,096 bytes.
+  // In characters. Each has at most four bytes, and Base64 adds a third; browsers refuse cookies of
+  // more than 4,096 bytes.
   private static final int FLASH_MAX = 700;
 
   private final Sessions sessions;
@@ -65,7 +66,8 @@ final class Browsers {
     try {
       return !sessions.hasExpired(session) && !(hasToken && isEnded(session));
     } catch (Refusal databaseAway) {
-      // Without the database there is nothing to send; the next answer decides.
+      // While the database does not answer, no fragment can be sent. The check after its next
+      // answer decides.
       return true;
     }
   }
@@ -75,7 +77,8 @@ final class Browsers {
     return known != null ? Optional.of(known) : sent(context);
   }
 
-  // Another server on this host can set a cookie of this name, which must not hide a login.
+  // Another server on this host can set a cookie of the same name. If a browser sends several, a
+  // session that is logged in wins.
   private Optional<Sessions.Session> sent(Context context) {
     jakarta.servlet.http.Cookie[] cookies = context.req().getCookies();
     return cookies == null
@@ -143,7 +146,10 @@ final class Browsers {
     }
   }
 
-  /** Returns the browser behind a request for a page. */
+  /**
+   * Returns the browser behind a request for a page, which shows the message of the last action.
+   * Deletes the cookie of the message.
+   */
   PageRequest.Viewer viewer(Context context) {
     return viewer(context, takeFlash(context));
   }

@@ -168,7 +168,8 @@ public final class Dashboard implements AutoCloseable {
     replies.send(context, hangs.call(() -> page.handle(request)));
   }
 
-  // The guard's thread gets no context: it may outlive the request, whose response is reused.
+  // The HTTP server reuses the objects of a request, and the guard's thread may outlive the
+  // request, so that thread does not get the Context.
   private PageReply change(PageRequest request, PageHandler action) {
     return hangs.change(() -> action.handle(request));
   }

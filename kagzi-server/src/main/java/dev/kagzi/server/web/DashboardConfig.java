@@ -13,10 +13,11 @@ import org.jspecify.annotations.Nullable;
  * The configuration of the dashboard.
  *
  * @param enabled whether it is served
- * @param publicUrl where browsers reach it, if not directly; null if they do
+ * @param publicUrl the URL by which browsers reach it through a proxy; null if they reach it
+ *     directly
  * @param hosts further names by which browsers may reach it, in lower case
  * @param sessionTimeout how long a login lasts
- * @param attention from when on the overview says that something needs attention
+ * @param attention the limits from which the overview shows that something needs attention
  */
 public record DashboardConfig(
     boolean enabled,

@@ -13,8 +13,8 @@ import java.util.function.Supplier;
 
 /**
  * Refuses a page when PostgreSQL hangs, long before the timeouts of its connections end the
- * statement. Work that only takes long is not refused: a query that reads no table decides which of
- * both it is. Thread-safe.
+ * statement. Work that is only slow is not refused: while the work takes long, a probe query that
+ * reads no table shows whether PostgreSQL still answers. Thread-safe.
  */
 final class HangGuard {
   private static final Duration PATIENCE = Duration.ofSeconds(2);

@@ -15,8 +15,9 @@ import org.jspecify.annotations.Nullable;
  * refused here, whether or not a token is set.
  */
 final class HostGuard {
-  // A page whose address is an IP literal was served by that address itself, so no other site can
-  // stand behind it. Names are different: their owner decides what they resolve to.
+  // IP literals are always accepted: a page whose address is an IP literal was served by that
+  // address itself, so it cannot belong to another site. Names are different: their owner decides
+  // what they resolve to.
   private static final Pattern ADDRESS =
       Pattern.compile("\\d{1,3}(\\.\\d{1,3}){3}|\\[[0-9a-f:.]+]");
   private static final Pattern HOST = Pattern.compile("(\\[[0-9a-fA-F:.]+]|[^:\\[\\]]+)(:\\d+)?");
@@ -70,7 +71,7 @@ final class HostGuard {
         && port(publicUrl) == port(from);
   }
 
-  // The scheme is not compared: a proxy in front may end TLS.
+  // The scheme is not compared, because a proxy in front of the server may terminate TLS.
   private static boolean isSame(String origin, String host) {
     URI from = parse(origin);
     if (from == null || from.getHost() == null) {

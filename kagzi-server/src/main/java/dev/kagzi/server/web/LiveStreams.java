@@ -16,7 +16,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Sends fragments of pages to the browsers that show them, whenever they change. All browsers with
  * the same URL share one topic, so a fragment is rendered once for all of them, and not at all
- * while nobody looks. A slow browser delays nobody else: each has its own virtual thread.
+ * while no browser shows it. A slow browser does not delay the others: each has its own virtual
+ * thread.
  *
  * <p>Thread-safe.
  */
@@ -38,7 +39,7 @@ final class LiveStreams implements AutoCloseable {
   interface Receiver {
     void send(Event event) throws IOException;
 
-    /** Sends nothing that is shown, to notice that the browser is gone. */
+    /** Sends bytes that the page does not show, so that a closed connection is noticed. */
     void keepAlive() throws IOException;
   }
 
@@ -61,9 +62,9 @@ final class LiveStreams implements AutoCloseable {
   }
 
   /**
-   * Sends the fragment until the receiver is gone, the session has ended, or this is closed. The
-   * first one is rendered after the call: an earlier one may be older than the page that the
-   * browser has just loaded.
+   * Sends each new version of the fragment until the receiver is gone, the session has ended, or
+   * this object is closed. The first version that is sent was rendered after this call began: an
+   * earlier one may be older than the page that the browser has just loaded.
    *
    * @return false if there are too many streams
    */

@@ -15,12 +15,13 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The login page: the token in, a session out. */
+/** The login page: exchanges the token for a session. */
 final class Login {
   static final String PATH = "/login";
 
   private static final Logger log = LoggerFactory.getLogger(Login.class);
-  // Encoded it is up to three times as long, and a response has at most 8 KiB of headers.
+  // In characters. The encoded link is up to three times as long, and a response has at most 8 KiB
+  // of headers.
   private static final int NEXT_MAX = 2_000;
   private static final int UNAUTHORIZED = 401;
   private static final int TOO_MANY = 429;
@@ -81,7 +82,7 @@ final class Login {
     return PageReply.page(status, "login", frame, new LoginModel(next, problem));
   }
 
-  // Only paths of this server: anything else would lead the browser to a page of somebody else.
+  // Accepts only paths of this server: anything else could redirect the browser to another site.
   private static String local(@org.jspecify.annotations.Nullable String next) {
     boolean isLocal =
         next != null

@@ -19,12 +19,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Sessions of browsers: a cookie has an expiry and a random id, signed with a key that is derived
- * from the server's token. So every server with the same token accepts it, a new token ends all
- * sessions, and the token cannot be computed from it. {@link Browsers} knows which were ended by a
- * logout.
+ * from the server's token. So every server with the same token accepts the cookie, a new token ends
+ * all sessions, and the token cannot be computed from the cookie. {@link Browsers} checks whether a
+ * logout has ended a session.
  *
- * <p>A server without a token gives a session to everybody. It identifies a browser for the tokens
- * of forms, and permits nothing. Thread-safe.
+ * <p>A browser that has not logged in, for example because the server has no token, also gets a
+ * session. This session permits nothing, and only identifies the browser for form tokens.
+ * Thread-safe.
  */
 final class Sessions {
   private static final String PURPOSE = "kagzi dashboard session 1";
@@ -41,7 +42,7 @@ final class Sessions {
   /**
    * A session that has not expired.
    *
-   * @param login identifies it when it is ended before it expires
+   * @param login the id under which a logout records that the session has ended
    * @param isLoggedIn whether its browser has sent the token; if not, it only identifies a form
    */
   record Session(String id, UUID login, Instant expiresAt, boolean isLoggedIn) {}

@@ -8,9 +8,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Refuses requests by names that are not the server's and from pages of other sites, and tells
- * browsers what a page may do: load scripts and styles of this server only, none inline, and be
- * shown in no frame.
+ * Refuses requests whose host is not a name of this server, and requests from pages of other sites.
+ * Also sends the headers by which browsers restrict a page: it loads scripts and styles from this
+ * server only, none of them inline, and no other page can show it in a frame.
  */
 public final class WebGuard implements Handler {
   private static final int FORBIDDEN = 403;
@@ -46,7 +46,8 @@ public final class WebGuard implements Handler {
     }
   }
 
-  // A page of another site cannot know the token, so this is no browser.
+  // A page of another site cannot know the token, so a request with the token is not from such a
+  // page.
   private boolean hasToken(Context context) {
     return token.isPresent() && token.get().accepts(context.header("Authorization"));
   }
@@ -71,8 +72,8 @@ public final class WebGuard implements Handler {
         : Optional.empty();
   }
 
-  // Other sites may link to a page. As an image, a script or a frame they could not read it either,
-  // but could keep the server busy and hold live streams open.
+  // Other sites may link to a page, but not embed it as an image, a script or a frame. They could
+  // not read it, but could keep the server busy and hold live streams open.
   private static boolean isLink(Context context) {
     String method = context.req().getMethod();
     return (method.equals("GET") || method.equals("HEAD"))

@@ -19,8 +19,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The list of namespaces, the form that creates or changes one, and actions. The value {@code name}
- * is the namespace that a page is about; {@code namespace} is the one that the frame has chosen.
+ * The list of namespaces, the form that creates or changes one, and actions. The parameter {@code
+ * name} is the namespace that a page shows or changes; {@code namespace} is the one that is
+ * selected in the frame.
  */
 public final class NamespacePages implements PageGroup {
 

@@ -37,7 +37,8 @@ public record Attention(String text, String href) {
     /** Returns everything that needs attention, the most urgent first. */
     List<Attention> find(Activity activity, Health health) {
       database(health);
-      // A disabled namespace hands out no runs on purpose, so its queues are not to blame.
+      // A disabled namespace hands out no runs on purpose, so waiting runs are not a problem of its
+      // queues.
       if (isDisabled) {
         disabled(activity.queues());
       } else {
@@ -186,7 +187,7 @@ public record Attention(String text, String href) {
       found.add(new Attention(text, links.to("/runs", "queue", queue.queue(), "due", "true")));
     }
 
-    /** Returns such as "3 runs wait for a worker, the first for 2 min". */
+    /** Returns a text such as "3 runs wait for a worker, the first of them for 2 min". */
     private static String waiting(QueueView queue, long ageMs) {
       boolean isOne = queue.due().runs() == 1 && queue.due().isExact();
       return isOne

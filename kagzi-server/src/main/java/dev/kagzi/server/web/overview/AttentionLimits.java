@@ -3,7 +3,7 @@ package dev.kagzi.server.web.overview;
 import java.time.Duration;
 
 /**
- * From when on something needs attention.
+ * The limits from which something needs attention.
  *
  * @param queueAge how long the oldest due run of a queue waits
  * @param failurePercent the share of failed runs of a type in the last hour

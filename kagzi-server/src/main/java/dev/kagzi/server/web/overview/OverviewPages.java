@@ -33,7 +33,8 @@ public final class OverviewPages implements PageGroup {
   /**
    * What the page shows.
    *
-   * @param isDisabled whether the namespace is disabled; the page is live, so it says so itself
+   * @param isDisabled whether the namespace is disabled; shown in the live part of this page,
+   *     because the frame is not updated
    */
   public record Model(
       boolean isDisabled,

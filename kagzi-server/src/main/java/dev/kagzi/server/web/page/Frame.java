@@ -7,9 +7,10 @@ import java.util.Set;
 /**
  * What is around every page: title, navigation, namespace switch, message of the last action.
  *
- * @param isDisabled whether the namespace is disabled, which every page says
- * @param namespaces those to switch between; the number is limited
- * @param disabled those of them that are disabled
+ * @param isDisabled whether the namespace is disabled; the frame shows it, except on the overview,
+ *     which shows it itself, and on the pages of namespaces
+ * @param namespaces the namespaces that a user can switch to; the number is limited
+ * @param disabled which of {@code namespaces} are disabled
  * @param now the time that relative times are relative to
  */
 public record Frame(
@@ -35,7 +36,7 @@ public record Frame(
     return links().to(path, query);
   }
 
-  /** Returns the same page of another namespace. */
+  /** Returns the link to the active navigation entry in another namespace. */
   public String switchTo(String other) {
     return new Links(other).to(active == Nav.NONE ? "/" : active.path());
   }

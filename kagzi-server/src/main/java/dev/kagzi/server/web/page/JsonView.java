@@ -14,7 +14,8 @@ import tools.jackson.core.json.JsonFactory;
 
 /**
  * JSON as highlighted HTML whose objects and arrays can be folded without JavaScript. Text that is
- * not JSON is shown as it is, other bytes as their number. Everything is escaped.
+ * not JSON, and JSON with too many tokens, is shown as it is. For bytes that are not text, only
+ * their number is shown. Everything is escaped.
  */
 public final class JsonView implements Content {
   private static final JsonFactory FACTORY = new JsonFactory();

@@ -42,7 +42,7 @@ public record PageRequest(
    *
    * @param formToken what forms must send back
    * @param mayLogOut whether there is a session to end
-   * @param flash what the last action has to say; empty for nothing
+   * @param flash the message of the last action; empty for none
    */
   public record Viewer(String formToken, boolean mayLogOut, String version, Flash flash) {}
 
@@ -92,8 +92,8 @@ public record PageRequest(
   }
 
   /**
-   * Returns an id that a person has entered, without the dots that stand for the beginning of a
-   * shortened one.
+   * Returns an id that a person has entered, without the ellipsis that replaces the beginning of a
+   * shortened id.
    */
   public static String idText(String entered) {
     String text = entered.strip();
@@ -134,7 +134,7 @@ public record PageRequest(
   }
 
   /**
-   * Returns the live stream of the page.
+   * Returns the link to the live stream of the page.
    *
    * @param names the values of the query that it depends on
    */

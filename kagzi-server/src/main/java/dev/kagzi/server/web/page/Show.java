@@ -25,7 +25,8 @@ public final class Show {
     if (ago.abs().toMillis() < 1_000) {
       return "now";
     }
-    // Tenths of seconds are of no use for a time that moves, and differ from those of other texts.
+    // Whole seconds: a relative time changes all the time, so its tenths are of no use, and they
+    // would differ from those in other texts.
     String length = ago.abs().toSeconds() < 60 ? ago.abs().toSeconds() + " s" : duration(ago.abs());
     return ago.isNegative() ? "in " + length : length + " ago";
   }

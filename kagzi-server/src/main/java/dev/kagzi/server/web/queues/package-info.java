@@ -1,4 +1,4 @@
-/** The page of the task queues. */
+/** The pages of task queues: the list, and one queue. */
 @NullMarked
 package dev.kagzi.server.web.queues;
 

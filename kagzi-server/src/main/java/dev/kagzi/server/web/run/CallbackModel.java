@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param key the step that made the callback
  * @param failure the message of a failed answer; empty for a value
- * @param answer the answer that it has; else null
+ * @param answer the answer that the callback already has; null for none
  */
 public record CallbackModel(
     RunView run,

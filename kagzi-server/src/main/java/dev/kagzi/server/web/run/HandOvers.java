@@ -24,8 +24,8 @@ final class HandOvers {
   /**
    * A hand-over, or the beginning of the next attempt of the run.
    *
-   * @param claims how many claims there were at most since the last recorded one, this one
-   *     included; 0 if that is not known
+   * @param claims an upper bound of the claims since the last recorded one, this one included; 0 if
+   *     it is not known
    */
   record HandOver(Instant at, boolean isAttemptOfRun, int runAttempt, int claims) {}
 
@@ -44,7 +44,10 @@ final class HandOvers {
     this.isFirstPage = isFirstPage;
   }
 
-  /** Returns whether the attempt was begun again by a later claim: then its start moves. */
+  /**
+   * Returns whether a later claim has begun the attempt again: its start is then later than its
+   * creation.
+   */
   static boolean isBegunAgain(StepView step) {
     Instant started = step.startedAt();
     return step.kind() == StepKind.FUNCTION

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param title what it is, such as "Input"
  * @param id of its element, unique on the page
- * @param whole the page that shows it also if it is large
- * @param file its bytes
+ * @param whole the link to the page that shows it even if it is large
+ * @param file the link to its bytes
  */
 public record PayloadView(
     String title, String id, State state, Payload payload, String whole, String file) {

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param causes why it does not continue, or what it is doing; empty for an ended run
  * @param values what its code has published
- * @param children the runs that its steps have started, counted up to a few
+ * @param children how many runs its steps have started, counted up to a limit
  * @param retries the runs that retry this one; not looked for while it is open
  * @param isStale whether the run has ended since the browser loaded the page
  */
@@ -86,7 +86,10 @@ public record RunModel(
         .toList();
   }
 
-  /** Returns whether the code of its workers cannot continue it. A RUNNING run is continued. */
+  /**
+   * Returns whether the code of its workers cannot continue it. Only a PENDING run is blocked: a
+   * RUNNING run is being continued by a worker.
+   */
   public boolean isBlocked() {
     return run.blockedBy() != null && run.status() == RunStatus.PENDING;
   }
@@ -102,12 +105,14 @@ public record RunModel(
     return isOpen() && wakeUp != null && !wakeUp.isAfter(now);
   }
 
-  /** Returns whether its code cleans up, because the run is cancelled. */
+  /**
+   * Returns whether a cancel is requested and the run is still open, because its code cleans up.
+   */
   public boolean isCancelRequested() {
     return run.cancelRequestedAt() != null && isOpen();
   }
 
-  /** Returns whether there is something to say before the facts. */
+  /** Returns whether the page has a notice to show above the facts of the run. */
   public boolean hasNotice() {
     return isStale || isBlocked() || !causes.isEmpty() || run.error() != null;
   }
@@ -193,12 +198,15 @@ public record RunModel(
     };
   }
 
-  /** Returns the id of a new run that retries this one: a form that is sent twice starts one. */
+  /**
+   * Returns the id of a new run that retries this one. The form contains it, so that a form that is
+   * sent twice starts one run.
+   */
   public RunId retryId() {
     return RunId.next(run.runId().shard());
   }
 
-  /** Returns the page of what the text of a cause names. */
+  /** Returns the link to the page of what a cause names. */
   public String href(WaitCause.Ref ref) {
     return switch (ref.kind()) {
       case RUN -> links.run(ref.id());

@@ -96,7 +96,10 @@ public final class RunPages implements PageGroup {
     return PageReply.page("run/page", request.frame(Nav.RUNS, title(model.run())), model);
   }
 
-  /** A run of another namespace is not shown, but linked: the link may be an old or a cut one. */
+  /**
+   * A run of another namespace is not shown, but linked: the link that led here may be old or
+   * incomplete.
+   */
   private static PageReply elsewhere(PageRequest request, Refusal refusal) {
     List<RunPlace> places =
         refusal.reason() == Refusal.Reason.NOT_FOUND
@@ -151,7 +154,7 @@ public final class RunPages implements PageGroup {
     return new RunCount(Math.min(found, CHILDREN_MAX), found <= CHILDREN_MAX);
   }
 
-  /** An open run shows its newest steps, because it is looked at for what happens now. */
+  /** An open run shows its newest steps, because users open its page to see what happens now. */
   private static Page<StepView> steps(PageRequest request, RunView run) {
     String token = request.query(PAGE);
     boolean isNewest = token.equals(NEWEST) || (token.isEmpty() && !run.status().isFinal());
@@ -215,8 +218,8 @@ public final class RunPages implements PageGroup {
   }
 
   /**
-   * Names the attempt of the run, so that the page of a resumed run does not begin with the last
-   * fragment of the attempt before, in which it had ended.
+   * The link contains the attempt of the run, so that the page of a resumed run does not begin with
+   * the last fragment of the previous attempt, in which the run had ended.
    */
   private static String live(PageRequest request, RunView run) {
     return request

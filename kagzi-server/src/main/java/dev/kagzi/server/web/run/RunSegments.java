@@ -55,13 +55,16 @@ final class RunSegments {
     waits.add(span);
   }
 
-  /** Adds the interval from the begin of a step without a result, until it began again or now. */
+  /**
+   * Adds the interval from the beginning of a step that reported no result until the step began
+   * again, or until now.
+   */
   void addInterrupted(Span span) {
     work.add(new Span(span.from(), span.from()));
     lost.add(span);
   }
 
-  /** Adds an interval in which a claim was lost or given back; when is not recorded. */
+  /** Adds an interval in which a claim was lost or given back; the exact time is not recorded. */
   void addLost(Span span) {
     lost.add(span);
   }
@@ -95,7 +98,10 @@ final class RunSegments {
     return !run.status().isFinal() && run.status() != RunStatus.RUNNING;
   }
 
-  /** Returns until when steps and waits, except those that last, say what the run did. */
+  /**
+   * Returns the end of the last recorded step or wait. Ignores steps that a RUNNING run still
+   * executes.
+   */
   private Instant lastKnown(Instant started) {
     List<Span> all = new ArrayList<>(work);
     all.removeIf(span -> run.status() == RunStatus.RUNNING && !span.to().isBefore(end));
@@ -105,7 +111,10 @@ final class RunSegments {
     return last.isAfter(end) ? end : last;
   }
 
-  /** A run that has no time to wait for, or whose time has come, waits for a worker. */
+  /**
+   * Returns what the run does since its last step. It waits for a worker if its wake-up time has
+   * passed, or if it is PENDING without a wake-up time.
+   */
   private Style tail() {
     Instant wakeUp = run.wakeUpAt();
     boolean isDue = wakeUp == null ? run.status() == RunStatus.PENDING : !wakeUp.isAfter(end);

@@ -10,7 +10,7 @@ import java.util.Map;
 /**
  * The fields of the form that sends a signal, as texts.
  *
- * @param signalId of the page: a form that is sent twice sends one signal
+ * @param signalId created with the page, so that a form that is sent twice sends one signal
  */
 public record SignalForm(String name, String payload, String signalId) {
 

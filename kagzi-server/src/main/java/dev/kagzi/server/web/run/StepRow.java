@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param payloads those that it has
  * @param took null while it is open
- * @param answer of a callback that is answered; else null
+ * @param answer the answer of a callback; null for other steps, and while there is none
  * @param isInterrupted whether nobody executes it, although no result was reported
  */
 public record StepRow(
@@ -162,7 +162,7 @@ public record StepRow(
     };
   }
 
-  /** Returns whether an open sleep, or the wait for the next attempt, lasts longer than this. */
+  /** Returns whether an open sleep, or the wait for the next attempt, ends after this time. */
   public boolean isDueAfter(Instant now) {
     Instant due = due();
     return due != null && due.isAfter(now);
@@ -175,7 +175,10 @@ public record StepRow(
     return isOpenSleep || isRetried ? step.dueAt() : null;
   }
 
-  /** Returns how long after its first begin another claim began it again; null for never. */
+  /**
+   * Returns how long after its first beginning another claim began the attempt again; null if none
+   * did.
+   */
   public @Nullable Duration begunAgainAfter() {
     return HandOvers.isBegunAgain(step)
         ? Duration.between(step.createdAt(), Timeline.began(step))

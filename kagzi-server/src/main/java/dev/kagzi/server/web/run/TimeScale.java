@@ -16,7 +16,8 @@ final class TimeScale {
   private static final double GAP_MIN = 0.1;
   private static final double GAP_SECONDS_MIN = 1;
 
-  // The room of an interval with work, in percent: some, and some more for each step.
+  // How wide an interval with work should be, in percent: a base width, and an addition for each
+  // step.
   private static final double WORK_WIDTH = 2;
   private static final double STEP_WIDTH = 3;
 

@@ -29,10 +29,10 @@ final class TimelineBuilder {
   private static final int TICKS = 4;
   private static final double WIDTH_MIN = 0.4;
 
-  // A shorter wait is no more than the time between two claims.
+  // Shorter waits are not drawn: they may be no more than the time between two claims.
   private static final double WAIT_WIDTH_MIN = 1;
 
-  /** Where the steps of the page are in the list of all steps, and the time of the viewer. */
+  /** Whether the page has the first and the last of all steps of the run, and the current time. */
   record Ends(boolean isFirst, boolean isLast, Instant now) {}
 
   /**
@@ -213,8 +213,9 @@ final class TimelineBuilder {
   }
 
   /**
-   * Between the last thing that was recorded and the first step of the next claim. After a wait the
-   * run was due. After a step its claim was lost or given back, and when is not recorded.
+   * Adds the intervals between the last recorded step or wait and the first step of the next claim.
+   * After a wait, the run was due and waited for a worker. After a completed step, the claim was
+   * lost or given back; the exact time is not recorded.
    */
   private void addUntilNextClaim(RunSegments segments) {
     Instant last = null;

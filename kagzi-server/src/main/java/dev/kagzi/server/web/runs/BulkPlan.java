@@ -34,7 +34,7 @@ record BulkPlan(List<RunId> runs, long others, boolean isCut) {
     if (!search.statuses().isEmpty()) {
       statuses.retainAll(search.statuses());
     } else {
-      // To retry runs that succeeded, a person must ask for them.
+      // Completed runs are only retried if the search names their status.
       statuses.remove(RunStatus.COMPLETED);
     }
     long matching = queries.count(search.filter()).runs();

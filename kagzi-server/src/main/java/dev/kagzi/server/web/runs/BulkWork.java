@@ -12,8 +12,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 
 /**
- * How far an action on many runs is. It travels in the form that continues it, so no server has to
- * remember it.
+ * The progress of an action on many runs. The form that continues the action contains it, so no
+ * server has to store it.
  *
  * @param left the runs that are still to be changed
  * @param problems of runs that were not changed; the number is limited

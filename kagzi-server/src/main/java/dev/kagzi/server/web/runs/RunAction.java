@@ -71,14 +71,15 @@ public enum RunAction {
   /**
    * How one run is acted on.
    *
-   * @param operation identifies the click of a person: repeated, it takes effect once
+   * @param operation identifies the confirmation of a user, so that a form that is sent twice takes
+   *     effect once
    * @param reason of a termination; empty for none
    * @param force for a resume that would otherwise be refused
    */
   public record Options(String operation, String reason, boolean force) {}
 
   /**
-   * What came of it.
+   * The outcome of an action on one run.
    *
    * @param done false if the run was in a state in which there was nothing to do
    * @param text why it was not done; empty if it was
@@ -88,7 +89,7 @@ public enum RunAction {
   }
 
   /**
-   * Acts on one run and waits until that is stored.
+   * Acts on one run and waits until the change is stored.
    *
    * @throws Refusal if the engine refuses it
    */

@@ -60,7 +60,7 @@ public final class RunListPages implements PageGroup {
       return RunListPages.counted(count.runs(), count.isExact());
     }
 
-    /** Returns how long a run took, or has existed if it is still open. */
+    /** Returns how long a run took, from its creation to its end; a dash while it is open. */
     public String took(RunView run) {
       return run.finishedAt() == null
           ? "–"
@@ -69,9 +69,9 @@ public final class RunListPages implements PageGroup {
   }
 
   /**
-   * What the question before an action shows.
+   * What the confirmation page of an action shows.
    *
-   * @param back where to go if the answer is no
+   * @param back the link to follow instead of confirming
    */
   public record PlanModel(
       RunAction action,
@@ -112,7 +112,8 @@ public final class RunListPages implements PageGroup {
     Page<RunView> page = one == null ? NO_RUNS : find(request, one);
     RunCount count =
         one == null ? queries.count(search.filter()) : new RunCount(page.items().size(), true);
-    // To find nothing by type, queue or version, the list would read all runs of the namespace.
+    // The count is checked first: if no run has the type, queue or version, the list query would
+    // read all runs of the namespace to find none.
     if (one == null && count.runs() > 0) {
       page = queries.runs(search.filter(), request.pageSpec());
     }
@@ -183,7 +184,10 @@ public final class RunListPages implements PageGroup {
     return chosen;
   }
 
-  /** With a script, each call changes a part and its answer calls again; without, all at once. */
+  /**
+   * With JavaScript, each request changes a part of the runs, and its response makes the browser
+   * send the next one. Without, one request changes all of them.
+   */
   private static PageReply act(PageRequest request) {
     boolean isPart = request.form("part").equals("true");
     BulkWork work = BulkWork.of(request);

@@ -21,8 +21,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a person searches for, as the fields of the form have it; empty fields match all.
  *
- * @param id a run id, or the id that runs were started with
- * @param after of the run's creation, in UTC
+ * @param id a run id, or the external id that runs were started with
+ * @param after only runs created after this time, in UTC
+ * @param before only runs created before this time, in UTC
  * @param due only runs that wait for a worker
  * @param worker only runs that this worker executes
  */
@@ -159,7 +160,10 @@ public record RunSearch(
     return fields().isEmpty();
   }
 
-  /** Returns whether more than status, type, queue and id is set, so that the form shows it. */
+  /**
+   * Returns whether the version, a time, the parent, the schedule or the worker is set, so that the
+   * form shows these fields.
+   */
   public boolean isDetailed() {
     return !(version + after + before + parent + schedule + worker).isEmpty();
   }

@@ -1,6 +1,7 @@
 /**
- * The list of runs with its filters, and actions on many runs. The set of an action is frozen when
- * it is planned: its page carries the ids, so any server can carry it out.
+ * The list of runs with its filters, and actions on many runs. The set of runs of an action is
+ * frozen when the action is planned: the page contains their ids, so any server can execute the
+ * action.
  */
 @NullMarked
 package dev.kagzi.server.web.runs;

@@ -14,11 +14,12 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 
 /**
- * The question before a back-fill: how many slots it is about.
+ * What the confirmation page of a back-fill shows: the slots that it covers.
  *
  * @param slots those between the times; the number is limited
- * @param isAsked whether the times were given and are right
- * @param requestId identifies the click of a person: repeated, it takes effect once
+ * @param isAsked whether both times are valid, so that the page asks for confirmation
+ * @param requestId identifies the confirmation of a user, so that a form that is sent twice takes
+ *     effect once
  */
 public record BackfillPlan(
     ScheduleView schedule,

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * The fields of the form, as texts.
  *
  * @param sameInput whether the schedule keeps its input, which is not JSON
- * @param attempts of a run; empty for no retry policy
+ * @param attempts the maximum attempts of the retry policy; empty for no retry policy
  * @param paused whether a new schedule does not fire yet
  */
 public record ScheduleForm(
@@ -197,7 +197,10 @@ public record ScheduleForm(
     return sameInput ? before.input() : JsonText.payload("input", input, before.input().metadata());
   }
 
-  /** What the form does not show stays as it was. */
+  /**
+   * Fields of the policy that the form does not show keep their values; in a new policy they get
+   * the defaults.
+   */
   private @Nullable RetryPolicy retryPolicy(@Nullable ScheduleSpec before, RetryPolicy defaults) {
     Long first = TimeText.millis("initial_interval", firstDelay);
     Long longest = TimeText.millis("maximum_interval", longestDelay);

@@ -79,7 +79,10 @@ public final class SchedulePages implements PageGroup {
       return links.to("/live/schedules/" + schedule.id());
     }
 
-    /** Returns an id for a run that a button starts: pressed twice, it starts one run. */
+    /**
+     * Returns the id of the run that a button starts, so that a button that is pressed twice starts
+     * one run.
+     */
     public String newRun() {
       return RunId.next(schedule.id().shard()).toString();
     }
@@ -89,7 +92,7 @@ public final class SchedulePages implements PageGroup {
   public void register(PageRoutes routes) {
     routes.get("/schedules", SchedulePages::list);
     routes.live("/schedules", request -> PageReply.fragment("schedules/table", model(request)));
-    // Before the path with a parameter, which would match their words.
+    // Registered before the path with a parameter, which would also match /schedules/new.
     new ScheduleEditing().register(routes);
     routes.get("/schedules/{schedule}", SchedulePages::one);
     routes.live(

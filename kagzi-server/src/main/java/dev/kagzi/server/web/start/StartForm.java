@@ -88,7 +88,7 @@ public record StartForm(
     return List.of(IfExists.REJECT, IfExists.USE_EXISTING, IfExists.USE_EXISTING_ANY);
   }
 
-  /** Returns what an answer to an external id that exists means. */
+  /** Returns what a choice does if the external id already exists. */
   public String words(IfExists choice) {
     return switch (choice) {
       case REJECT -> "refuse the start while that run is open";

@@ -134,7 +134,7 @@ public final class WorkerPages implements PageGroup {
     return request.engine().queries().worker(request.namespace(), id(request));
   }
 
-  /** Returns where the worker runs, or a short id if it has not said. */
+  /** Returns the host and process of the worker, or a short id if it has not reported a host. */
   public static String title(WorkerView worker) {
     return worker.hostname().isEmpty()
         ? Show.shortId(worker.workerId())
