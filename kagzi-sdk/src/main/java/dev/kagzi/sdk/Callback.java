@@ -14,7 +14,7 @@ import java.util.Optional;
  *
  * <p>{@code POST} of a JSON value to the URL completes the callback; {@code POST} to the URL
  * followed by {@code /fail} fails it. Only the first answer counts. Later requests get the same
- * response, also if they have another body.
+ * response, even if they have another body.
  *
  * @param <T> the type of the value, which is never null
  */

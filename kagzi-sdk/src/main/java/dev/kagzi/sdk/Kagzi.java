@@ -537,7 +537,7 @@ public final class Kagzi implements AutoCloseable {
     public Kagzi connect() {
       ManagedChannel channel = open(channelOptions);
       ClientMetrics measured = metrics.apply(namespace);
-      // The first is called last: it measures the calls as they leave.
+      // gRPC calls the first interceptor last, so the metrics measure calls as they are sent.
       List<io.grpc.ClientInterceptor> ofCalls = new ArrayList<>(measured.interceptors());
       ofCalls.addAll(grpcInterceptors);
       Connection connection =

@@ -25,12 +25,12 @@ import tools.jackson.databind.ser.BeanPropertyWriter;
 import tools.jackson.databind.ser.bean.BeanSerializerBase;
 
 /**
- * What becomes of a missing primitive creator parameter, such as an {@code int} of a record. In a
- * result it is 0 or false, because an older version of the code may have written it. In an input it
- * is rejected, unless the application's mapper may omit it when writing, or ignores it when
- * reading.
+ * Decides what happens if a primitive creator parameter is missing, such as an {@code int} of a
+ * record. In a result, it becomes 0 or false, because an older version of the code may have written
+ * the result. An input is rejected, unless the application's mapper may omit the parameter when
+ * writing, or ignores it when reading.
  *
- * <p>Jackson itself rejects or accepts all of them, depending on its version.
+ * <p>Jackson itself rejects or accepts all missing parameters, depending on its version.
  */
 final class MissingPrimitives extends ValueDeserializerModifier {
   /** Jackson's message for a missing creator parameter begins with this text. */

@@ -6,7 +6,8 @@ import java.util.Map;
  * How many runs, workers and schedules a namespace has. Runs are counted until they are purged.
  *
  * @param runsByStatus the runs of each status; a status without runs has 0
- * @param runsByType the runs of each type; of more than 1,000 types, those with the most runs
+ * @param runsByType the runs of each type; if there are more than 1,000 types, only the 1,000 with
+ *     the most runs
  * @param workers registrations, also of workers that are offline, until they are purged
  */
 public record NamespaceStats(

@@ -9,9 +9,9 @@ import dev.kagzi.sdk.internal.jdbc.OutboxSender;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
-/** Sends what an outbox contains. */
+/** Sends the messages of an outbox. */
 final class OutboxMessages {
-  /** Refusals that may end by themselves: the same message is accepted later. */
+  /** Codes of refusals that may be temporary: the server may accept the same message later. */
   private static final Set<String> PASSING =
       Set.of(
           "UNAUTHENTICATED",

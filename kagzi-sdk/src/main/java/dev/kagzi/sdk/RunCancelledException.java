@@ -15,7 +15,7 @@ package dev.kagzi.sdk;
  * }</pre>
  *
  * <p>From then on, only {@link Saga#compensate()} and {@link WorkflowContext#cleanup} work; all
- * other operations of the context throw it again. The run ends as CANCELLED, also if the code
+ * other operations of the context throw it again. The run ends as CANCELLED, even if the code
  * returns a result or throws another exception.
  */
 public final class RunCancelledException extends KagziException {

@@ -39,7 +39,7 @@ public record RunExplanation(Optional<RunStatus> status, List<Cause> causes) {
    *
    * @param kind {@code RUN}, {@code WORKER}, {@code STEP}, {@code SCHEDULE}, {@code QUEUE} or
    *     {@code NAMESPACE}
-   * @param id its id; of a queue and a namespace the name
+   * @param id its id; for a queue or a namespace, its name
    */
   public record Ref(String kind, String id) {}
 

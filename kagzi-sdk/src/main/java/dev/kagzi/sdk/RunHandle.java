@@ -67,7 +67,7 @@ public final class RunHandle<O> {
   /**
    * Waits for the end of the run without a timeout, even while no server answers. If the run
    * {@linkplain WorkflowContext#continueAsNew(Object) continues as new}, waits for the end of the
-   * last run of its chain and returns that one's output.
+   * last run of its chain and returns the output of that run.
    *
    * @return the output, which is null if the workflow returned null
    * @throws RunFailedException if the run failed or timed out
@@ -110,7 +110,7 @@ public final class RunHandle<O> {
 
   /**
    * Returns the run that this one has {@linkplain WorkflowContext#continueAsNew(Object) continued
-   * as}; empty if it has not. That one may have continued, too.
+   * as}; empty if it has not. The returned run may have continued, too.
    */
   public Optional<RunHandle<O>> successor() {
     String next = runs.get(runId).getContinuedTo();
@@ -277,7 +277,7 @@ public final class RunHandle<O> {
   /**
    * Completes a callback of the run without its URL, for example in the handler of a webhook that
    * checks a signature first. Returns when the answer is stored durably. The first answer of a
-   * callback stays; a repeated call changes nothing and succeeds, also after the end of the run.
+   * callback stays; a repeated call changes nothing and succeeds, even after the end of the run.
    *
    * @param callback the key of the step that made it, which is its name unless the code makes
    *     several of that name or makes it in a branch
@@ -317,7 +317,7 @@ public final class RunHandle<O> {
    * steps started with a client. No failure handler is started. If the run has continued as new,
    * the last run of its chain is cancelled.
    *
-   * @return true if this or an earlier call cancelled the run, also if it cleans up first; false if
+   * @return true if this or an earlier call cancelled the run, even if it cleans up first; false if
    *     it had already ended in another way
    */
   public boolean cancel() {

@@ -21,7 +21,7 @@ import tools.jackson.databind.type.CollectionType;
 
 /**
  * Writes the elements of sets in their natural order if they have one. Jackson has a feature for
- * this only from 3.2 on, and applications bring older versions.
+ * this only from 3.2 on, and applications may use older versions.
  */
 final class SortedSets extends ValueSerializer<Collection<?>> {
   private final ValueSerializer<Object> serializer;

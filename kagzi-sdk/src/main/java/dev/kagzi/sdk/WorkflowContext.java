@@ -364,8 +364,8 @@ public interface WorkflowContext {
    * again. In branches, the last call counts, whichever branch makes it. The next attempt of a run
    * publishes again.
    *
-   * <p>Unlike other methods that change the run, this one may also be called inside of a step, in
-   * the thread of the workflow, to show how far a long step is. A step that is executed again
+   * <p>Unlike other methods that change the run, this method may also be called inside of a step,
+   * in the thread of the workflow, to show how far a long step is. A step that is executed again
    * publishes again.
    *
    * @param name 1 to 200 characters, without control characters

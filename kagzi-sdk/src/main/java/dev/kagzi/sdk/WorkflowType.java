@@ -80,9 +80,9 @@ public final class WorkflowType<I, O> {
    * }</pre>
    *
    * <p>The code receives a {@link RunCancelledException} and has this long to clean up; then the
-   * run ends as CANCELLED. The type that the worker registered applies, not that of the starter: a
-   * cancel looks at the worker that received the run last. A run that no worker has received yet
-   * ends at once.
+   * run ends as CANCELLED. The type that the worker registered applies, not that of the starter:
+   * the server uses the setting of the worker that received the run last. A run that no worker has
+   * received yet ends at once.
    *
    * @param grace how long the code may clean up, counted from the cancel; 1 ms to 365 days
    */

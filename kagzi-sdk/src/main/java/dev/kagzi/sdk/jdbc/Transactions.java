@@ -5,16 +5,17 @@ import java.util.Objects;
 import javax.sql.DataSource;
 
 /**
- * How a transactional step opens its transactions. {@link #of} is the one for plain JDBC; implement
- * it for a library that manages connections itself. Implementations must be thread-safe.
+ * How a transactional step opens its transactions. {@link #of} returns the implementation for plain
+ * JDBC. Implement this interface for a library that manages connections itself. Implementations
+ * must be thread-safe.
  */
 public interface Transactions {
   /**
    * Executes the code in a new transaction, in the calling thread.
    *
-   * <p>If it returns, the transaction is committed. If it throws, the transaction was rolled back,
-   * or its outcome is unknown, for example because the connection broke during the commit. The code
-   * may be executed in further transactions afterwards.
+   * <p>If this method returns, the transaction is committed. If it throws, the transaction was
+   * rolled back, or its outcome is unknown, for example because the connection broke during the
+   * commit. The code may be executed in further transactions afterwards.
    *
    * @return what the code returned
    */

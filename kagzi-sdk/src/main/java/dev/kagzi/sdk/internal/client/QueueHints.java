@@ -24,7 +24,10 @@ public final class QueueHints {
     servedQueues.computeIfAbsent(type, unused -> ConcurrentHashMap.newKeySet()).add(queue);
   }
 
-  /** Returns empty if there is no queue, or more than one. */
+  /**
+   * Returns the queue on which this client's workers serve the type; empty if there is none, or
+   * more than one.
+   */
   public Optional<String> onlyQueueOf(String type) {
     Set<String> queues = servedQueues.getOrDefault(type, Set.of());
     return queues.size() == 1 ? queues.stream().findFirst() : Optional.empty();

@@ -70,7 +70,7 @@ public final class RunCalls {
   /** Shorter than the deadline of a call. */
   private static final long PUBLISHED_WAIT_MS = 5_000;
 
-  /** Less than the time for which a server polls often after somebody asked for an unknown run. */
+  /** Less than the time for which a server polls often after a request for an unknown run. */
   private static final long EXPECT_NANOS = TimeUnit.SECONDS.toNanos(5);
 
   private static final long EXPECT_ANSWER_MS = 5_000;
@@ -306,7 +306,7 @@ public final class RunCalls {
         call(WorkflowServiceGrpc.getSignalWorkflowMethod(), request, runId);
   }
 
-  /** Sends the signal, with the start of its run if none is open. */
+  /** Sends the signal to the open run. If there is none, starts the run with the signal. */
   public StartWorkflowResponse signalOrStart(
       StartWorkflowRequest.Builder start, SignalOrStartWorkflowRequest.Builder signal) {
     queueHints.warnIfNotServed(start.getWorkflowType(), start.getTaskQueue());
@@ -353,15 +353,18 @@ public final class RunCalls {
     return signals;
   }
 
-  /** Returns what the run has published; of one name if that is not empty. */
+  /**
+   * Returns the values that the run has published. If the name is not empty, returns only the value
+   * of this name.
+   */
   public GetPublishedResponse published(String runId, String name) {
     return call(
         WorkflowServiceGrpc.getGetPublishedMethod(), publishedRequest(runId, name).build(), runId);
   }
 
   /**
-   * Waits some seconds for a value after the given version, or for the end of the run; and until a
-   * server answers.
+   * Waits some seconds for a value after the given version, or for the end of the run. While no
+   * server answers, it retries without a time limit.
    */
   public GetPublishedResponse awaitPublished(String runId, String name, long afterVersion) {
     GetPublishedRequest request =
@@ -383,7 +386,7 @@ public final class RunCalls {
         .setName(name);
   }
 
-  /** Answers a callback that the run has made; its first answer stays. */
+  /** Answers a callback that the run has made. Only the first answer is kept. */
   public AnswerCallbackResponse answerCallback(
       String runId, String callback, AnswerCallbackRequest.Builder answer) {
     AnswerCallbackRequest request =

@@ -23,7 +23,8 @@ public final class RunWatcher {
   /** With more watched runs than {@link #AT_ONCE_MAX}, requests are at least this far apart. */
   private static final long BATCH_MS = 1;
 
-  // Collecting would cost a caller that waits for one run after the other 0.7 ms per run.
+  // Up to this number of watched runs, requests are sent at once. Collecting them would cost a
+  // caller that waits for one run after the other 0.7 ms per run.
   private static final int AT_ONCE_MAX = 8;
 
   private final Connection connection;

@@ -142,7 +142,10 @@ public final class StartBatcher
         : RpcErrors.toException(connection.at("start"), reason);
   }
 
-  /** A start that the server could not write is sent again; its answer shows if it was written. */
+  /**
+   * A start that the server could not write is sent again. The answer to the repeated start shows
+   * whether the first one was written after all.
+   */
   @Override
   protected @Nullable Throwable temporaryRefusal(StartResult result) {
     ErrorDetail refused = result.getRefused();

@@ -134,6 +134,8 @@ final class MessageTree {
   }
 
   /**
+   * Reads the fields of a message from a JSON object.
+   *
    * @param place the position in the document, for error messages
    */
   static void read(JsonNode json, Message.Builder message, String place) {

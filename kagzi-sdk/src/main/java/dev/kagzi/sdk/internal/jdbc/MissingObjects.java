@@ -34,7 +34,7 @@ final class MissingObjects {
     try {
       return !connection.getMetaData().getDatabaseProductName().equalsIgnoreCase("PostgreSQL");
     } catch (SQLException closed) {
-      // What broke the connection explains more.
+      // The first exception, which broke the connection, explains more than this one.
       e.addSuppressed(closed);
       return false;
     }

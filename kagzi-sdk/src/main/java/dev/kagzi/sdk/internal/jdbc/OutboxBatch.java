@@ -37,7 +37,9 @@ final class OutboxBatch {
     this.sender = sender;
   }
 
-  /** Sends a row that this transaction has locked, unless no server could accept it. */
+  /**
+   * Sends a row that this transaction has locked. If no server could accept it, refuses it here.
+   */
   void add(OutboxRows.Locked locked) throws SQLException {
     OutboxRow.Kind kind = kind(locked.kind());
     if (kind == null) {
@@ -100,7 +102,9 @@ final class OutboxBatch {
     }
   }
 
-  /** Lets signals wait whose run has its start in the outbox, and sends the others once more. */
+  /**
+   * Sends these signals once more, except those whose run has its start in the outbox: they wait.
+   */
   private void sendAfterStarts(List<Sending> signals) throws SQLException, InterruptedException {
     Set<String> withStart =
         OutboxRows.withStart(connection, namespace, signals.stream().map(Sending::runId).toList());

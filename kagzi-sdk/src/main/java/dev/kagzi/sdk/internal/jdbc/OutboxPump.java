@@ -16,10 +16,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Sends rows of an outbox on its own threads. A row is locked while it is sent and deleted in the
  * same transaction, after the server has answered. If the process stops in between, the row is sent
- * again; its message has ids that make the second one harmless.
+ * again; the server recognizes the repeated message by its ids.
  *
- * <p>One thread polls. While there is more than a batch to send, a second one works like another
- * relay: one of them waits for the server while the other one uses the database.
+ * <p>One thread polls. While there is more than a batch to send, a second thread sends batches too,
+ * as another relay would: one thread waits for the server while the other one uses the database.
  */
 public final class OutboxPump implements OutboxRelay {
   private static final EventLog log = EventLog.of(OutboxPump.class);
@@ -50,7 +50,7 @@ public final class OutboxPump implements OutboxRelay {
   private volatile long countNanos = System.nanoTime();
 
   /**
-   * Starts it.
+   * Starts the threads of the relay.
    *
    * @param interval between two polls if there is nothing to send
    */
@@ -112,8 +112,8 @@ public final class OutboxPump implements OutboxRelay {
   /**
    * What one transaction did.
    *
-   * @param next the next batch has rows behind this id: those that wait for their next try do not
-   *     delay the others. 0 after the last row
+   * @param next the next batch begins behind this id, so that rows that wait for their next try do
+   *     not delay the others; 0 if this batch contained the last row
    * @param isFailed whether the database or the server did not answer
    * @param tookMs how long it took
    */
@@ -130,8 +130,9 @@ public final class OutboxPump implements OutboxRelay {
     if (batch.isFailed) {
       return Math.max(intervalMs, FAILED_MS);
     }
-    // The next rows of the same keys may be sent now. Otherwise the query may have read many rows
-    // that wait behind a refused one.
+    // After a row was sent, the next row of its key can be sent at once. If nothing was sent, the
+    // query may have read many rows that wait behind a refused one, so the pause is at least as
+    // long as the batch took.
     return batch.sent > 0 || batch.isFull() ? 0 : Math.max(intervalMs, batch.tookMs);
   }
 
@@ -151,7 +152,7 @@ public final class OutboxPump implements OutboxRelay {
     } catch (InterruptedException e) {
       throw e;
     } catch (Throwable e) {
-      // Also an Error: a relay without its thread would be silent.
+      // Catches Errors too: if the thread ended, the relay would stop without a report.
       problems.failed(RelayProblem.Kind.OUTBOX_UNREADABLE, e);
       return Batch.FAILED;
     }
@@ -219,7 +220,7 @@ public final class OutboxPump implements OutboxRelay {
     }
   }
 
-  /** Finds also rows that were refused before this relay was started. */
+  /** Counts the refused rows, including those that were refused before this relay was started. */
   private void countRefused(Connection connection) throws SQLException {
     long now = System.nanoTime();
     if (now - countNanos >= 0) {

@@ -7,14 +7,14 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rows that the server did not accept at their last try, and when each is tried again: later
- * after each try. In memory only, so another relay may try them sooner. Thread-safe.
+ * The rows that the server did not accept at their last try, and when each is tried again. The
+ * delay grows with each try. In memory only, so another relay may try them sooner. Thread-safe.
  */
 final class OutboxRetries {
   private static final long FIRST_MS = 200;
   private static final long MS_MAX = 10_000;
 
-  /** Another relay has sent a row that was not seen for so long, or somebody has deleted it. */
+  /** A row that was not found in the outbox for this long was sent by another relay, or deleted. */
   private static final long UNSEEN_NANOS_MAX = TimeUnit.SECONDS.toNanos(15);
 
   private final LongSupplier nanoClock;

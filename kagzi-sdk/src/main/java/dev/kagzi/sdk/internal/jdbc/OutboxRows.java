@@ -28,9 +28,9 @@ public final class OutboxRows {
       VALUES (?, ?, ?, ?, ?)
       """;
 
-  // The first row of each key. A row is deleted when it is sent, so as long as an earlier row of
-  // its key is there, a row waits. Rows that another relay has locked are skipped. A large message
-  // is not read here: a fetch of the driver has many rows.
+  // Selects the first row of each key. A row is deleted when it is sent, so a row waits as long as
+  // an earlier row of its key exists. Rows that another relay has locked are skipped. Large
+  // messages are not read here, because the driver fetches many rows at once.
   private static final String LOCK =
       """
       SELECT o.id, o.kind, o.run_id, OCTET_LENGTH(o.message),
@@ -56,7 +56,7 @@ public final class OutboxRows {
                LIMIT 1000) r
       """;
 
-  /** How many ids a statement has; a list that is shorter repeats its last one. */
+  /** The number of ids in a statement. A shorter list is filled with its last id. */
   private static final int IDS_MAX = 100;
 
   private static final String IDS = "(?" + ", ?".repeat(IDS_MAX - 1) + ")";
@@ -142,7 +142,10 @@ public final class OutboxRows {
    */
   record Page(List<Locked> rows, boolean isLast) {}
 
-  /** Locks rows behind this id that may be sent, at most {@code max}. */
+  /**
+   * Locks at most {@code max} rows behind this id that may be sent. Stops when the messages that it
+   * has read have {@link #BATCH_BYTES_MAX} bytes.
+   */
   static Page lock(Connection connection, String namespace, long after, int max)
       throws SQLException {
     List<Locked> rows = new ArrayList<>();
@@ -180,7 +183,7 @@ public final class OutboxRows {
     }
   }
 
-  /** Returns those of the runs whose start is in the outbox, also if it was refused. */
+  /** Returns which of these runs have their start in the outbox, even if it was refused. */
   static Set<String> withStart(Connection connection, String namespace, List<String> runIds)
       throws SQLException {
     Set<String> found = new HashSet<>();

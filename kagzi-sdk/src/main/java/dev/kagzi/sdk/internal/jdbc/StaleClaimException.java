@@ -1,6 +1,8 @@
 package dev.kagzi.sdk.internal.jdbc;
 
-/** A newer claim of the run has used the step's row, so this one must not execute the step. */
+/**
+ * A newer claim of the run has used the step's row, so the older claim must not execute the step.
+ */
 public final class StaleClaimException extends Exception {
   private static final long serialVersionUID = 1;
 

@@ -80,7 +80,7 @@ public final class StartFunction {
     return json.toString();
   }
 
-  /** Zero is a field that the policy leaves out. */
+  /** Writes the fields that the policy sets; 0 means that a field is not set. */
   private static void putPolicy(ObjectNode json, RetryPolicy policy) {
     put(json, "maximum_attempts", policy.getMaximumAttempts());
     put(json, "initial_interval_ms", policy.getInitialIntervalMs());

@@ -89,8 +89,9 @@ public final class StepPurge {
   }
 
   /**
-   * Another server knows none of the runs, so it must not decide that they were deleted. The right
-   * one knows some of the newest, because run ids begin with the time at which they were made.
+   * Throws if the server knows none of the newest runs. It is then another server than the one
+   * whose runs wrote the table, and must not decide that they were deleted. The right server knows
+   * some of the newest: run ids begin with the time at which they were made.
    */
   private void checkServer() throws SQLException {
     List<String> newest = newest();

@@ -14,7 +14,7 @@ final class StepRows {
   private static final String INSERT =
       "INSERT INTO kagzi_steps (namespace, run_id, step_key, epoch) VALUES (?, ?, ?, ?)";
 
-  // In PostgreSQL a violated key would end the transaction.
+  // In PostgreSQL, a key violation would abort the transaction.
   private static final String INSERT_POSTGRESQL =
       INSERT + " ON CONFLICT (run_id, step_key) DO NOTHING";
 

@@ -6,8 +6,8 @@ import java.util.function.Supplier;
 
 /**
  * Calls the application's telemetry, such as its meter registry and span processors. What they
- * throw is logged and goes no further: otherwise a fault of the telemetry would fail steps, lose
- * their results or occupy slots for ever. Thread-safe.
+ * throw is logged and not rethrown: otherwise a fault of the telemetry would fail steps, lose their
+ * results or occupy slots for ever. Thread-safe.
  */
 public final class TelemetryGuard {
   private static final EventLog log = EventLog.of(TelemetryGuard.class);

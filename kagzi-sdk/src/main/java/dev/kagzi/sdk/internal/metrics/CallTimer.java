@@ -43,7 +43,7 @@ final class CallTimer implements ClientInterceptor {
       try {
         metrics.callEnded(method, status.getCode(), System.nanoTime() - beganNanos);
       } finally {
-        // Without it, the caller would wait for ever.
+        // Without this call, the caller would wait for ever.
         super.onClose(status, trailers);
       }
     }

@@ -14,8 +14,9 @@ import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The gauges of all workers that serve one queue with one registry, also those of several clients.
- * A registry has each gauge once, so it shows the sum of these workers. Thread-safe.
+ * The gauges of all workers that serve one queue with one registry, even if the workers belong to
+ * several clients. A registry has each gauge once, so it shows the sum of these workers.
+ * Thread-safe.
  */
 final class WorkerGauges {
   private record Key(MeterRegistry registry, String namespace, String queue) {}
@@ -41,7 +42,7 @@ final class WorkerGauges {
     try {
       opened.register(key);
     } catch (Throwable e) {
-      // A gauge that stays would keep the registry from accepting that of the next worker.
+      // If a gauge stayed, the registry would not accept the gauge of the next worker.
       opened.gauges.forEach(key.registry::remove);
       throw e;
     }

@@ -1,7 +1,8 @@
 /**
- * Metrics of a client and its workers. The rest of the SDK knows only {@link
- * dev.kagzi.sdk.internal.metrics.ClientMetrics}, and only this package uses Micrometer. What the
- * application's registry throws ends in {@link dev.kagzi.sdk.internal.metrics.GuardedMetrics}.
+ * Metrics of a client and its workers. Only this package and {@code Kagzi.Builder.meterRegistry}
+ * mention Micrometer; the rest of the SDK knows only {@link
+ * dev.kagzi.sdk.internal.metrics.ClientMetrics}. {@link
+ * dev.kagzi.sdk.internal.metrics.GuardedMetrics} catches what the application's registry throws.
  * Depends on {@code log} only.
  */
 @NullMarked

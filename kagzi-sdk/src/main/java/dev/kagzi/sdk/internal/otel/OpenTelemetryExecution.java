@@ -26,9 +26,9 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The spans of one execution: {@code kagzi.claim} from the arrival of the task until its code
- * begins, and below it {@code kagzi.run} until the execution ends, and all steps, sleeps and starts
- * of children. Thread-safe.
+ * The spans of one execution. {@code kagzi.claim} lasts from the arrival of the task until its code
+ * begins. It is the parent of {@code kagzi.run}, which lasts until the execution ends, and of all
+ * steps, sleeps, receives and starts of children. Thread-safe.
  */
 final class OpenTelemetryExecution implements ExecutionTrace {
   /**

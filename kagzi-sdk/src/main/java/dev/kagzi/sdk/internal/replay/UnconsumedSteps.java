@@ -12,8 +12,8 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The recorded steps that the code has not asked for yet, by scope: that of the main code and that
- * of each branch, nested in the scope that opened it. Steps of one scope and of nested scopes have
+ * The recorded steps that the code has not asked for yet, by scope. The main code has a scope, and
+ * each branch has a scope in the scope that opened it. Steps of one scope and of nested scopes have
  * an order; steps of parallel branches have none. Not thread-safe.
  */
 final class UnconsumedSteps {

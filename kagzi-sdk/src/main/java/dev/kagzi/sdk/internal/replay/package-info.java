@@ -1,14 +1,14 @@
 /**
  * Runs code against a recorded history, without a server and without executing a step. {@link
- * dev.kagzi.sdk.internal.replay.Replay} takes the place of the worker, and its lane that of the
- * server.
+ * dev.kagzi.sdk.internal.replay.Replay} takes the place of the worker, and its {@code ReplayLane}
+ * the place of the server.
  *
  * <p>{@code internal.run} executes the code as in a worker. A {@code ReplayObserver} compares the
  * steps that the code asks for with the history. That is stricter than a live worker, which finds
  * steps by their keys and so accepts inserted, removed and moved steps.
  *
- * <p>May know {@code run}, {@code report}, {@code history} and {@code wire}. Must not know clients
- * or workers.
+ * <p>May depend on {@code run}, {@code report}, {@code history}, {@code wire}, {@code trace},
+ * {@code metrics} and {@code log}. Must not know clients or workers.
  */
 @NullMarked
 package dev.kagzi.sdk.internal.replay;

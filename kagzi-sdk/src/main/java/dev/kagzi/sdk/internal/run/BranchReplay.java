@@ -8,9 +8,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Executes the code of branches once more, as far as their results are recorded, in the thread that
- * opened them. Nothing is begun or reported: the purpose is to register the undos of branches that
- * were stopped, and of branches in them.
+ * Executes the code of branches again, up to the end of their recorded steps, in the thread of
+ * their parent. It begins no step and reports nothing. Its purpose is to register the undos of
+ * branches that failed or were stopped, and of their nested branches.
  */
 final class BranchReplay {
   private final RunContext context;
@@ -29,7 +29,10 @@ final class BranchReplay {
     this.scope = scope;
   }
 
-  /** What a branch has returned; empty if it has failed, or if its history ends before. */
+  /**
+   * What a branch has returned. {@code isReturned} is false if the branch failed, or if its history
+   * ends before it returned. A collected branch returns its failure as a value.
+   */
   record Outcome(boolean isReturned, @Nullable Object value) {
     private static final Outcome NONE = new Outcome(false, null);
   }
@@ -53,7 +56,11 @@ final class BranchReplay {
     }
   }
 
-  /** Returns the results of all branches, if all have returned one. */
+  /**
+   * Returns the results of all branches.
+   *
+   * @throws HistoryEndedError if a branch has not returned a result
+   */
   List<@Nullable Object> all() {
     List<@Nullable Object> values = new ArrayList<>();
     for (int i = 0; i < branches.size(); i++) {
@@ -68,7 +75,11 @@ final class BranchReplay {
     return values;
   }
 
-  /** Returns the result of the winner, if one is recorded. */
+  /**
+   * Returns the result of the winner.
+   *
+   * @throws HistoryEndedError if no winner is recorded, or if it has not returned a result
+   */
   @Nullable Object first(@Nullable String winner) {
     Outcome won = Outcome.NONE;
     for (int i = 0; i < branches.size(); i++) {

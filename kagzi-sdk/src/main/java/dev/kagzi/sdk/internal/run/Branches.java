@@ -31,7 +31,9 @@ import org.jspecify.annotations.Nullable;
 final class Branches {
   private static final String BRANCH = "branch";
 
-  /** How many branches had begun when one failed, if not all. */
+  /**
+   * Metadata of a recorded failure: how many branches had begun when one failed. Absent if all had.
+   */
   private static final String BEGUN = "begun_branches";
 
   private final RunContext context;
@@ -231,8 +233,9 @@ final class Branches {
     throw new IllegalStateException("race " + key + ": no branch ended (expected: all of them)");
   }
 
-  // The winner is recorded in the transaction in which the losers give back their signals: if the
-  // race were decided again, a loser would replay a receipt whose signal is in the buffer.
+  // If losers have begun receives, one transaction records the winner and returns the signals that
+  // the losers received to the buffer. Otherwise the race could be decided again after a crash, and
+  // a former loser would replay a receive whose signal is in the buffer again.
   private void recordWinner(Running winner) {
     ReportItem.StepDone record = winnerRecord(winner);
     List<String> scopes =
@@ -341,8 +344,9 @@ final class Branches {
     return new BranchReplay(context, parent, branches, this::scope);
   }
 
-  // The code of branches that failed or were stopped is not executed again, but may have registered
-  // undos with a saga of the code around it.
+  // A replay does not execute branches that failed or were stopped. But their code may have
+  // registered undos with a saga of the surrounding code, so it is executed as far as it is
+  // recorded.
   private void replayUndos(ErrorDetail failure) {
     int begun = Integer.parseInt(failure.getMetadataOrDefault(BEGUN, "" + branches.size()));
     for (int i = 0; i < Math.min(begun, branches.size()); i++) {
@@ -398,7 +402,7 @@ final class Branches {
     ErrorDetail.Builder error =
         recorded.toBuilder()
             .putMetadata(BRANCH, failed.branch.name())
-            .removeMetadata(BEGUN); // that of a group in the failed branch
+            .removeMetadata(BEGUN); // set by a nested group in the failed branch
     if (running.size() < branches.size()) {
       error.putMetadata(BEGUN, Integer.toString(running.size()));
     }

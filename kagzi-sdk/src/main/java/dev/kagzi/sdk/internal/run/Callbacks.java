@@ -23,7 +23,7 @@ final class Callbacks {
 
   <T> Callback<T> callback(String name, Type type) {
     context.checkUse();
-    // The wait has a longer name.
+    // The step that waits for the answer has this name with a prefix, and must not be too long.
     if (name.length() + RunCallback.AWAIT.length() > NameRules.LENGTH_MAX) {
       throw new InvalidArgumentException(
           "INVALID_NAME",

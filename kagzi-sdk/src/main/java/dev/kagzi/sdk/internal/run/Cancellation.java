@@ -14,7 +14,9 @@ import dev.kagzi.sdk.RunCancelledException;
  * throws it at the same call. Each workflow thread learns it at a call of its own.
  */
 final class Cancellation {
-  /** In the metadata of a failure that is no failure of the step: the run is cancelled. */
+  /**
+   * Metadata of an error that records a cancel of the run, and not a failure of the step itself.
+   */
   private static final String CANCEL_REQUESTED = "cancel_requested";
 
   private Cancellation() {}
@@ -27,7 +29,10 @@ final class Cancellation {
     return error.containsMetadata(CANCEL_REQUESTED);
   }
 
-  /** The error of code that ends with the exception: of a branch, or of the run itself. */
+  /**
+   * Returns the error of a branch, or of the run's main code, that ends with {@link
+   * RunCancelledException}.
+   */
   static ErrorDetail error() {
     return ErrorDetail.newBuilder()
         .setCode(ErrorCode.ERROR_CODE_PRECONDITION_FAILED)
@@ -46,7 +51,7 @@ final class Cancellation {
    * Records that the calling thread learns of the cancel at this step, and throws the exception.
    * Returns the recorded step if it has a result meanwhile.
    *
-   * @param kind of a step that has not begun
+   * @param kind the kind of the step; used only if the step has not begun
    */
   static RecordedStep see(WorkflowThread thread, String key, StepKind kind) {
     ReportItem.CancelSeen seen =

@@ -12,7 +12,9 @@ final class ContextUse {
   private final String runId;
   private final WorkflowThread workflowThread;
 
-  /** Whether this code has learnt that its run is cancelled. Only its thread uses it. */
+  /**
+   * Whether the code with this context has learnt of the cancel. Only the workflow thread uses it.
+   */
   private boolean cancelled;
 
   ContextUse(String runId, WorkflowThread workflowThread) {
@@ -33,7 +35,10 @@ final class ContextUse {
     checkOutsideOfSteps(workflowThread);
   }
 
-  /** Returns the calling workflow thread of this run, whichever of its contexts the code uses. */
+  /**
+   * Returns the calling thread, which must be a workflow thread of this run. It may be the thread
+   * of another branch than the one that this context belongs to.
+   */
   WorkflowThread callingThread() {
     WorkflowThread here = WorkflowThread.current();
     if (here == null || !here.state().equals(workflowThread.state())) {
@@ -44,7 +49,10 @@ final class ContextUse {
     return here;
   }
 
-  /** The code learns that its run is cancelled: {@code throw cancelled()}. */
+  /**
+   * Records that the code has learnt of the cancel, and returns the exception: {@code throw
+   * cancelled()}.
+   */
   RunCancelledException cancelled() {
     cancelled = true;
     return new RunCancelledException(runId);

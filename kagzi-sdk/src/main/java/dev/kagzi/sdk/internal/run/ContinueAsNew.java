@@ -30,7 +30,7 @@ final class ContinueAsNew {
   /**
    * Always throws: {@code throw end(..)}.
    *
-   * @param version null: that of this run
+   * @param version the version of the successor; null for the version of this run
    */
   SuspendedError end(Type type, @Nullable Object input, @Nullable String version) {
     context.checkUse();
@@ -62,7 +62,8 @@ final class ContinueAsNew {
         result.hasAccepted() ? new StopReason.Continued() : new StopReason.StartOver());
   }
 
-  // The main code waits while branches run, so only code of a branch can be here with open ones.
+  // The main code waits while its branches run, so only the code of a branch can call this while
+  // branches are open. Undos and clean-ups have a scope as well and are refused too.
   private void checkScope() {
     String scope = context.scope();
     if (!scope.isEmpty()) {

@@ -66,8 +66,8 @@ final class DerivedValues {
   }
 
   /**
-   * SplitMix64 under the methods of {@link Random}, which define their results by {@link #next}. So
-   * the numbers do not depend on the Java version of the worker.
+   * Generates numbers with SplitMix64. {@link Random} specifies its other methods in terms of
+   * {@link #next}, so the numbers do not depend on the Java version of the worker.
    */
   @SuppressWarnings("serial") // Never serialized; Random is Serializable.
   private final class ScopeRandom extends Random {

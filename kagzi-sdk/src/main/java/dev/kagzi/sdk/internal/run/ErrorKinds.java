@@ -58,7 +58,10 @@ final class ErrorKinds {
     return kind;
   }
 
-  /** From the outside in, without the exception itself; stops at a cycle. */
+  /**
+   * Returns the causes of an exception, outermost first. Stops at a cycle, and after {@link
+   * #CAUSES_MAX} causes.
+   */
   static List<Throwable> causes(Throwable thrown) {
     List<Throwable> causes = new ArrayList<>();
     Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());

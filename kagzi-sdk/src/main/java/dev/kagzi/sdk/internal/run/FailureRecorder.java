@@ -94,8 +94,8 @@ public final class FailureRecorder {
   }
 
   // If a step's failure ends the run, the run records the step's own error, which retry policies
-  // compare. The error was sanitized when the step failed. That of a compensation joins the errors
-  // of all undos, and may be long.
+  // compare. The error was sanitized when the step failed. Its length is limited again, because a
+  // CompensationFailedException joins the errors of all undos.
   private static ErrorDetail recordedBefore(WorkFailedException failed) {
     ErrorDetail.Builder error = ProtoMapper.error(storable(failed.failure()));
     stepOf(failed).ifPresent(step -> error.putMetadata("step", step));

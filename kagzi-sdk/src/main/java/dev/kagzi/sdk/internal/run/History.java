@@ -158,7 +158,8 @@ final class History {
 
   /** Whether a branch has begun a receive, in this execution or in an earlier one. */
   boolean hasReceives(String scope) {
-    // In this order, because take adds to the second before it removes from the first.
+    // First the recorded steps, then the receives: take() adds a key to the receives before it
+    // removes the step, so that a receive is found in at least one of them.
     return steps.values().stream()
             .anyMatch(
                 step ->

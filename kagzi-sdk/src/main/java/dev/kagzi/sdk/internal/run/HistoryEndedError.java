@@ -1,4 +1,4 @@
 package dev.kagzi.sdk.internal.run;
 
-/** Unwinds code that is executed only as far as it is recorded, where its history ends. */
+/** Unwinds code that is executed only as far as it is recorded, at the end of its history. */
 final class HistoryEndedError extends SuspendedError {}

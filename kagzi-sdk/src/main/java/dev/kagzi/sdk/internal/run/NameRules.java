@@ -2,7 +2,9 @@ package dev.kagzi.sdk.internal.run;
 
 import dev.kagzi.sdk.InvalidArgumentException;
 
-/** Checks names. The server has the same rules; here they fail before anything is sent. */
+/**
+ * Checks names by the rules of the server, so that an invalid name fails before anything is sent.
+ */
 public final class NameRules {
   static final int LENGTH_MAX = 200;
 
@@ -29,7 +31,10 @@ public final class NameRules {
     return name;
   }
 
-  /** Checks the name of a signal. The prefix of callbacks' answers is reserved. */
+  /**
+   * Checks the name of a signal, which is also the name of the steps that receive it. The prefix of
+   * callbacks' answers is reserved.
+   */
   public static String checkSignal(String name) {
     check("signal", name);
     checkSeparators("signal", name);
@@ -41,7 +46,7 @@ public final class NameRules {
     return name;
   }
 
-  /** The rejected characters separate the parts of step keys; a receive is a step, too. */
+  /** Checks the name of a step. The rejected characters separate the parts of step keys. */
   static String checkStep(String name) {
     check("step name", name);
     checkSeparators("step name", name);

@@ -27,7 +27,10 @@ public final class Nondeterminism {
   private final Set<String> warnedTypes = ConcurrentHashMap.newKeySet();
   private final EarlierExecutions earlier = new EarlierExecutions();
 
-  /** Why runs were blocked, by run id. Other code may continue these runs, this code may not. */
+  /**
+   * Why this worker has blocked runs, by run id. It does not continue them; a worker with other
+   * code may.
+   */
   private final Map<String, String> blocked =
       Collections.synchronizedMap(
           new LinkedHashMap<>() {
@@ -47,7 +50,9 @@ public final class Nondeterminism {
     return earlier.of(task.getRunId(), task.getAttempt());
   }
 
-  /** The same code must ask for these keys again in a replay. */
+  /**
+   * Stores the keys that a parked run asked for: the same code must ask for them again in a replay.
+   */
   void parked(Task task, Map<String, List<String>> asked) {
     earlier.remember(task.getRunId(), task.getAttempt(), asked);
   }

@@ -9,23 +9,23 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Values that a workflow thread has published and not yet sent; of each name the last one. They are
- * sent after the results that the code had when it published them: a stored value never depends on
- * a result that a crash can change. Guarded by the lock of the execution state; {@link #isOld} and
- * {@link #answered} may be called without it.
+ * Values that a workflow thread has published and not yet sent: the last one of each name and
+ * scope. They are sent after the results that the code had when it published them, so a stored
+ * value never depends on a result that a crash can change. Guarded by the lock of the execution
+ * state; {@link #isEmpty}, {@link #isOld} and {@link #answered} may be called without it.
  */
 final class PendingValues {
   /** Values that wait this long without another report are sent in a report of their own. */
   private static final long WAIT_NANOS_MAX = TimeUnit.SECONDS.toNanos(2);
 
-  /** Published before the held result; empty if there is none. */
+  /** Values that were published before the held result; empty if no result is held. */
   private final Map<Key, NewValue> beforeHeld = new LinkedHashMap<>();
 
   private final Map<Key, NewValue> others = new LinkedHashMap<>();
   private volatile long sinceNanos;
   private volatile boolean empty = true;
 
-  /** Sent values are not answered. Until the answer, no report is sent for values alone. */
+  /** Whether sent values wait for their answer. Until then, no report is sent for values alone. */
   private volatile boolean inFlight;
 
   record Key(String scope, String name) {}
@@ -47,13 +47,13 @@ final class PendingValues {
     branch.clear();
   }
 
-  /** A result is held: what was published before must be stored before it. */
+  /** Called when a result is held: the values published so far must be stored before it. */
   void resultHeld() {
     beforeHeld.putAll(others);
     others.clear();
   }
 
-  /** Drops all, because they are stored already. */
+  /** Drops all values: they are stored already, or another thread has taken them over. */
   void clear() {
     beforeHeld.clear();
     others.clear();

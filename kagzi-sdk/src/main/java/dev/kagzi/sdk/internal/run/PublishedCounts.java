@@ -7,12 +7,13 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Counts what the code of one execution publishes. The server recognizes a value of a replay by its
- * number, and of two values of a name shows the one that was published later. Guarded by the lock
- * of the execution state.
+ * Numbers and limits the values that the code of one execution publishes. By the sequence, the
+ * server recognizes a value that a replay publishes again. By the order, it shows the value of a
+ * name that was published last. Guarded by the lock of the execution state.
  */
 final class PublishedCounts {
-  // The server has the same limits; here they fail where the code publishes too much.
+  // The server has the same limit for a value, and twice the limits for a run: half for the
+  // workflow code and half for its steps. Checked here, the call that publishes too much throws.
   private static final int VALUE_BYTES_MAX = 64 << 10;
   private static final int RUN_BYTES_MAX = 1 << 20;
   private static final int NAMES_MAX = 1_000;
@@ -21,8 +22,8 @@ final class PublishedCounts {
   private final Published byCode = new Published();
 
   /**
-   * What the code of steps has published in this execution. It has limits of its own: a replay does
-   * not execute recorded steps, and must refuse the same calls of the workflow code as before.
+   * What the code of steps has published in this execution. It is counted separately, because a
+   * replay does not execute recorded steps, but must refuse the same calls of the workflow code.
    */
   private final Published bySteps = new Published();
 
@@ -42,10 +43,11 @@ final class PublishedCounts {
 
   /**
    * Returns the next value that a step's code publishes. A replay does not execute that code, so
-   * calls cannot number its values. The epoch makes each value later than those of earlier claims.
-   * All steps of a branch share a scope, because a run may have more steps than names.
+   * the count of its calls is no sequence. The epoch makes each value later than the values of
+   * earlier claims. All steps of a branch share a scope: with a scope for each step, a run with
+   * many steps would exceed the limit of names.
    *
-   * @param scope of the code that the step belongs to
+   * @param scope the scope of the code that executes the step
    */
   NewValue nextInStep(String scope, int epoch, String name, Payload value) {
     PendingValues.Key key = new PendingValues.Key(scope + "[step]/", name);

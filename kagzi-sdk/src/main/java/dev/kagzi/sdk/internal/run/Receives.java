@@ -84,8 +84,8 @@ final class Receives {
   private RecordedStep await(
       String key, String name, @Nullable Long timeoutMs, @Nullable RecordedStep recorded) {
     if (recorded != null && !workflowThread.isAlone()) {
-      // Every waiting branch comes here whenever the run continues. The wait asks for all of them
-      // with one report.
+      // When the run continues, each branch that waited comes here again. awaitStep asks the server
+      // about the steps of all branches with one report.
       RecordedStep step =
           workflowThread.awaitStep(
               key,

@@ -47,7 +47,10 @@ final class ReplayCheck {
 
   private int position;
 
-  /** The position of the last request for a recorded step with a place in the history. */
+  /**
+   * The position of the last request for a recorded step that {@linkplain #hasPosition has a
+   * position} in the history.
+   */
   private int recordedPosition;
 
   private int searches;
@@ -151,7 +154,7 @@ final class ReplayCheck {
     return null;
   }
 
-  // A child runs beside the code, and its recorded time changes when it ends, so it has no
+  // A child runs in parallel to the code, and its recorded time changes when it ends, so it has no
   // position.
   static boolean hasPosition(RecordedStep step) {
     return step.getEpoch() > 0

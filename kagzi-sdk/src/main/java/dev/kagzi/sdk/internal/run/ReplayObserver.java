@@ -12,7 +12,7 @@ public interface ReplayObserver {
   sealed interface Verdict {
     record Matches() implements Verdict {}
 
-    /** The requested step has no recorded result: the workflow thread is suspended without end. */
+    /** The requested step has no recorded result: the workflow thread is suspended indefinitely. */
     record HistoryEnds() implements Verdict {}
 
     /** The whole execution stops. */

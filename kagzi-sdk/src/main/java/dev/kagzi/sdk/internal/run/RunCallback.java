@@ -17,10 +17,10 @@ import org.jspecify.annotations.Nullable;
  * waits. Thread-safe.
  */
 final class RunCallback<T> implements Callback<T> {
-  /** Begins the names of the steps that wait for answers. */
+  /** Prefix of the names of the steps that wait for answers. */
   static final String AWAIT = "await:";
 
-  /** Begins the names of the signals that are answers. */
+  /** Prefix of the names of the signals that are answers. */
   static final String SIGNAL = "callback:";
 
   private static final String FAILURE = "kagzi.failure";
@@ -66,7 +66,9 @@ final class RunCallback<T> implements Callback<T> {
     return step.hasTimedOut() ? Optional.empty() : Optional.of(value(receives, step));
   }
 
-  /** Those of the branch that waits, which may not be the one that made the callback. */
+  /**
+   * Returns the receives of the branch that waits, which may not be the one that made the callback.
+   */
   private Receives receives() {
     return creator.callingThread().context().receives();
   }

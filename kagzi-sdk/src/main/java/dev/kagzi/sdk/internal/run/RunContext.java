@@ -66,7 +66,7 @@ final class RunContext implements WorkflowContext {
   /** Where this code is in the run: positions of all undos that it registers begin with it. */
   private final UndoPosition position;
 
-  /** Whether a cancel does not interrupt this code: an undo, or a clean-up. */
+  /** Whether this is the context of an undo or a clean-up, which a cancel does not interrupt. */
   private final boolean cleansUp;
 
   private int undosRegistered;
@@ -131,7 +131,10 @@ final class RunContext implements WorkflowContext {
     return cleansUp;
   }
 
-  /** The code learns that its run is cancelled: {@code throw cancelled()}. */
+  /**
+   * Records that the code has learnt of the cancel, and returns the exception: {@code throw
+   * cancelled()}.
+   */
   RunCancelledException cancelled() {
     return use.cancelled();
   }
@@ -145,8 +148,8 @@ final class RunContext implements WorkflowContext {
   }
 
   /**
-   * Only a replay knows how far stopped branches have come, and so which undos they registered. So
-   * the run continues with one.
+   * Starts the run over if branches were stopped. Only a replay finds out how far they have come in
+   * the recorded history, and so which undos they have registered.
    */
   void startOverIfBranchesWereStopped() {
     if (!workflowThread.isReplayOnly() && workflowThread.hasStoppedBranches()) {
@@ -183,7 +186,10 @@ final class RunContext implements WorkflowContext {
     return use;
   }
 
-  /** Returns the calling workflow thread of this run, whichever of its contexts the code uses. */
+  /**
+   * Returns the calling thread, which must be a workflow thread of this run. It may be the thread
+   * of another branch than the one that this context belongs to.
+   */
   WorkflowThread callingThread() {
     return use.callingThread();
   }
@@ -326,7 +332,7 @@ final class RunContext implements WorkflowContext {
     return Objects.requireNonNull(host.code(task), "code").type().inputType();
   }
 
-  /** The branch or undo whose code has this context; empty for the main code of the run. */
+  /** The key prefix of the branch, undo or clean-up with this context; empty for the main code. */
   String scope() {
     return scope;
   }

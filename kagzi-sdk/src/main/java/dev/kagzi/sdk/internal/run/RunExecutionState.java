@@ -142,7 +142,10 @@ final class RunExecutionState {
     return workflowThread;
   }
 
-  /** The time of the claim, by the database's clock, plus what has passed since. */
+  /**
+   * Returns the time of the claim, by the database's clock, plus the time since the task arrived.
+   * If the task has no claim time, returns the worker's own time.
+   */
   Instant databaseTime(Task task) {
     Instant now =
         task.hasClaimedAt()
@@ -155,7 +158,7 @@ final class RunExecutionState {
     return workflowThreads.size() == 1;
   }
 
-  /** Closes a thread that has nothing more to do, and wakes its parent if that is joining. */
+  /** Closes a thread that has nothing more to do, and wakes its parent if the parent is joining. */
   void close(WorkflowThread workflowThread, Runnable notifyParent) {
     lock.lock();
     try {

@@ -6,6 +6,6 @@ public enum RunOutcome {
   FAILED,
   /** The run was cancelled, and its code has cleaned up. */
   CANCELLED,
-  /** The run was parked, lost, released or blocked, or will be retried. */
+  /** The run was parked, lost, released, blocked or timed out, or will be retried. */
   UNFINISHED
 }

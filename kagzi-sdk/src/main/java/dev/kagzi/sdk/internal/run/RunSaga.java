@@ -19,7 +19,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
  * The undos of one context. Each undo has a scope of its own, as if it were a branch of a group
- * named like the saga. The server takes the failure of a step for handled if another step follows,
+ * named like the saga. The server regards the failure of a step as caught if another step follows,
  * unless the two are in different branches of one group. So a failed undo is executed again after a
  * resume, although other undos followed it.
  *

@@ -183,7 +183,10 @@ final class RunningStep {
     return cancelled;
   }
 
-  /** Its cause: what the interrupted code threw, or the stack of code that still runs; or none. */
+  /**
+   * Returns the exception of a timeout. Its cause is what the interrupted code threw, or the stack
+   * of code that still runs; null for none.
+   */
   TimeoutException timeout(@Nullable Throwable thrown) {
     TimeoutException timeout =
         new TimeoutException("step %s timed out after %s".formatted(key, text(timeoutMs)));

@@ -6,8 +6,8 @@ import dev.kagzi.protocol.v1.Task;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The keys of the steps of one scope, and what is recorded under them: the main code, a branch, an
- * undo or a clean-up. Only its workflow thread may use it.
+ * Gives the steps of one scope their keys, and returns what is recorded under these keys. A scope
+ * is the main code, a branch, an undo or a clean-up. Only its workflow thread may use it.
  */
 final class ScopeHistory {
   private final String scope;
@@ -69,8 +69,8 @@ final class ScopeHistory {
   }
 
   /**
-   * Like {@link #take}, for a call that records a step only if it is refused. An execution that is
-   * not refused does not ask for the step.
+   * Like {@link #take}, for a call that is recorded as a step only if it is refused or cancelled.
+   * Without a record the call is no step, so the observer is not asked.
    */
   @Nullable RecordedStep takeRefusal(String key) {
     RecordedStep recorded = history.take(key);
@@ -96,7 +96,10 @@ final class ScopeHistory {
     }
   }
 
-  /** A child that was started before the cancel has a handle, whose result throws then. */
+  /**
+   * Returns the recorded step, or throws if the code learns of a cancel at this step. A child that
+   * was started before the cancel is returned: the result of its handle throws instead.
+   */
   private @Nullable RecordedStep recordedOrCancelled(
       String key, StepKind kind, @Nullable RecordedStep recorded) {
     workflowThread.asksFor(key);

@@ -9,7 +9,7 @@ import java.util.stream.Stream;
 /**
  * Logs workflow code that neither ends nor uses its context for a long time: a blocking call or a
  * long computation outside of steps. Every replay repeats that work, which has no timeout and is
- * not recorded. Only ticks use it.
+ * not recorded. Only the timer thread uses it.
  */
 final class SilentCode {
   private static final EventLog log = EventLog.of(SilentCode.class);

@@ -85,7 +85,7 @@ final class StepCalls {
             new StepTransaction(transactions, claim),
             key,
             type);
-    // A replay of a file has no database.
+    // Only a replay of a history file has an observer, and it has no database.
     boolean hasDatabase = settings.observer() == null;
     return (T)
         steps.execute(

@@ -3,7 +3,10 @@ package dev.kagzi.sdk.internal.run;
 import dev.kagzi.sdk.Retry;
 import org.jspecify.annotations.Nullable;
 
-/** A null policy and a timeout of 0 stand for those of the run or the server. */
+/**
+ * The options of a step. If the policy is null or the timeout is 0, the run's or the server's
+ * default applies.
+ */
 record StepOptions(@Nullable Retry retry, long timeoutMs, @Nullable StepInput input) {
   static final StepOptions NONE = new StepOptions(null, 0, null);
 

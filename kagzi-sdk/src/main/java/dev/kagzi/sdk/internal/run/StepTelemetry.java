@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The span and the metrics of one attempt of a step. Only its first end counts: an attempt that is
- * cut off has failed, also if its code returns a result afterwards. Thread-safe.
+ * cut off has failed, even if its code returns a result afterwards. Thread-safe.
  */
 final class StepTelemetry {
   /** Of a step that is not traced and not measured. */

@@ -92,14 +92,18 @@ final class Steps {
             fromNanos + TimeUnit.MILLISECONDS.toNanos(recorded.getRetry().getDelayMs()));
         yield attemptUntilAnswered(call, recorded.getAttempt() + 1, progress);
       }
-      // Reported as started but not ended: the worker crashed, which is no failed attempt.
+      // Reported as started but not ended: the worker crashed or released the run, which is no
+      // failed attempt.
       case OPEN -> attemptUntilAnswered(call, recorded.getAttempt(), progress);
       case SLEEPS_MS, TIMED_OUT, RESULT_NOT_SET ->
           throw HistoryMismatch.unreadable(workflowThread, recorded);
     };
   }
 
-  /** Throws the failure, unless the step's transaction was committed although it was recorded. */
+  /**
+   * Throws the recorded failure. If the step's transaction was committed nevertheless, returns the
+   * stored result.
+   */
   private @Nullable Object finalFailure(Call call, ErrorDetail error) {
     TransactionStep transaction = call.transaction;
     TransactionStep.Stored stored = transaction == null ? null : transaction.settle();
@@ -118,7 +122,7 @@ final class Steps {
         case OUTPUT -> {
           return recordedTime(key, recorded.getOutput());
         }
-        // Code that took the time in a step may have recorded the other cases.
+        // The other cases were recorded by earlier code, which had an ordinary step with this key.
         case FINAL_FAILURE ->
             throw new StepFailedException(key, ProtoMapper.failure(recorded.getFinalFailure()));
         case RETRY -> attempt = recorded.getAttempt() + 1;
@@ -180,8 +184,8 @@ final class Steps {
   }
 
   /**
-   * If the server refuses the report, sends it again without progress and input: they may be too
-   * large, and that must not cost the step its next attempt.
+   * Sends the report. If the server refuses it, sends it again without progress and input, which
+   * may be too large: the step must not lose its next attempt because of them.
    */
   private ReportResult report(ReportItem.StepFailed failed) {
     ReportResult result =
@@ -273,7 +277,7 @@ final class Steps {
       Object unused = Cancellation.see(workflowThread, call.key, StepKind.STEP_KIND_FUNCTION);
       throw workflowThread.end(new StopReason.StartOver());
     }
-    // A transaction that was committed after the timeout has had its effect.
+    // A transaction that was committed after the timeout has had its effect, so its result counts.
     if (recorded != null && (call.transaction != null || !step.isExpired(nowNanos))) {
       step.ended(null, nowNanos);
       return new Outcome.Done(recorded.value(), step.done(recorded.payload(), nowNanos));

@@ -36,7 +36,10 @@ sealed interface StopReason {
   /** The server refused a report of the run, so the run fails with that error. */
   record Refused(ErrorDetail why) implements StopReason {}
 
-  /** Returns its name in a trace; without a reason, the last report found the claim lost. */
+  /**
+   * Returns the name of a stop reason in a trace. Null means that the last report found the claim
+   * lost.
+   */
   static String nameOf(@Nullable StopReason reason) {
     return switch (reason) {
       case Parked parked -> "suspended";

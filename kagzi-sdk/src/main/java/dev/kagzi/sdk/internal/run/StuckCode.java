@@ -7,7 +7,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Logs interrupted code that does not return and occupies its slot. Only ticks use it. */
+/**
+ * Logs interrupted code that does not return and occupies its slot. Only the timer thread uses it.
+ */
 final class StuckCode {
   private static final EventLog log = EventLog.of(StuckCode.class);
   private static final int FRAMES_MAX = 8;

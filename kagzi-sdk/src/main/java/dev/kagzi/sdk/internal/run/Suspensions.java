@@ -10,9 +10,9 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * The suspensions of a run's workflow threads. While one thread is busy, the run keeps its claim
- * and the others wait in place. When all wait, and no time that they wait for is less than a second
- * away, the run is released until the earliest of these times or until awaited steps end. Guarded
- * by the lock of the execution state.
+ * and the others wait in place. When all threads wait, and none of them waits for a time that is
+ * less than a second away, the run is released until the earliest of these times or until awaited
+ * steps end. Guarded by the lock of the execution state.
  */
 final class Suspensions {
   /** Shorter waits keep the claim. For runs without branches, the server's short wait decides. */

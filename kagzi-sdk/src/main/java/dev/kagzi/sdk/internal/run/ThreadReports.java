@@ -147,7 +147,9 @@ final class ThreadReports {
     published.addAll(branch.published, System.nanoTime());
   }
 
-  /** Sends the value with this thread's next report, or a few seconds later. */
+  /**
+   * Sends the value with this thread's next report, or after about two seconds without a report.
+   */
   void publish(String scope, String name, Payload value) {
     state.lock();
     try {
@@ -174,8 +176,8 @@ final class ThreadReports {
   }
 
   /**
-   * The code has reached a step that this attempt of the run has recorded. What it published before
-   * was stored before that step.
+   * Drops what the code published before a step that this attempt of the run has recorded: these
+   * values were stored before that step.
    */
   void dropPublishedBeforeRecorded() {
     if (!workflowThread.isLive() && !published.isEmpty()) {
@@ -201,8 +203,8 @@ final class ThreadReports {
   }
 
   /**
-   * Like {@link #hold}, for a value that is recorded without waiting for the previous result: that
-   * one is sent now.
+   * Like {@link #hold}, for a value that does not have to wait until the previous result is
+   * durable. Sends the previous held result now.
    */
   void holdNext(ReportItem stepDone) {
     workflowThread.markLive();

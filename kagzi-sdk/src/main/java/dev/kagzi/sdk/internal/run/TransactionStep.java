@@ -12,9 +12,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A step whose result is stored in the application's database, in the transaction of its effects.
- * No failure of it is reported before it is certain that nothing was committed. Only its workflow
- * thread uses it.
+ * A step whose result is stored in the application's database, in the transaction of its effects. A
+ * failure of the step is reported only after it is certain that nothing was committed. Only its
+ * workflow thread uses it.
  */
 final class TransactionStep {
   private final WorkflowThread workflowThread;

@@ -5,8 +5,8 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the code of a run registers an undo. It depends on the code only, and not on the time, so
- * it is the same in every execution. Immutable.
+ * Where the code of a run registers an undo. It depends only on the code, and not on timing, so it
+ * is the same in every execution. Immutable.
  */
 final class UndoPosition implements Comparable<UndoPosition> {
   static final UndoPosition START = new UndoPosition(new int[0]);
@@ -17,12 +17,12 @@ final class UndoPosition implements Comparable<UndoPosition> {
     this.path = path;
   }
 
-  /** Of a branch of the group that this code requests with its n-th call. */
+  /** Returns the position of a branch of the group that this code requests with its n-th call. */
   UndoPosition inBranch(int call, int index) {
     return append(call, 0, index);
   }
 
-  /** Behind the n-th call of this code, and behind the branches that the call has opened. */
+  /** Returns a position behind the n-th call of this code, and behind the branches of that call. */
   UndoPosition after(int call, int undo) {
     return append(call, 1, undo);
   }

@@ -69,7 +69,10 @@ final class WorkflowThread {
 
   private volatile long usedContextNanos;
 
-  /** When a tick last saw it in a step, a wait or a context call, or came after a gap. */
+  /**
+   * When a tick last found this thread in a step, a wait or a context call, or found a gap between
+   * ticks.
+   */
   private volatile long seenBusyNanos = System.nanoTime();
 
   WorkflowThread(RunExecutionState state, Thread thread, @Nullable WorkflowThread parent) {
@@ -97,8 +100,9 @@ final class WorkflowThread {
   }
 
   /**
-   * Executes code of this context: the workflow, a branch or an undo. Not a method of the context:
-   * {@link SilentCode} takes one on the stack for a call of the code.
+   * Executes code of this context: the workflow, a branch, an undo or a clean-up. This is not a
+   * method of the context, because {@link SilentCode} takes a frame of {@link RunContext} for a
+   * context call of the code.
    */
   @Nullable Object execute(RunContext of, Callable<@Nullable Object> code) throws Exception {
     RunContext outer = context;
@@ -142,7 +146,10 @@ final class WorkflowThread {
     return state.isCancelRequested() && !cleansUp && !replayOnly;
   }
 
-  /** Records the cancel at the step that a wait is for; returns if its result came meanwhile. */
+  /**
+   * Records the cancel at the step that this thread waits for, and throws. Returns if the wait is
+   * over meanwhile.
+   */
   void cancelWait(Suspension suspension) {
     while (!suspension.isOver(System.nanoTime())) {
       if (!suspension.isForSteps()) {
@@ -224,7 +231,7 @@ final class WorkflowThread {
     return live;
   }
 
-  /** The code is past the recorded history; throws if it must not be. */
+  /** Marks that the code is past the recorded history; throws if it is only to be replayed. */
   void markLive() {
     requireLive();
     for (WorkflowThread each = this; each != null && !each.live; each = each.parent) {
@@ -278,8 +285,7 @@ final class WorkflowThread {
   }
 
   // Any thread may call the methods from here to interruptForCancel, under the lock of the
-  // execution
-  // state.
+  // execution state.
 
   void stop(long nowNanos) {
     stopped = true;
@@ -377,7 +383,7 @@ final class WorkflowThread {
     state.suspensions().await(this, Suspension.until(nanos));
   }
 
-  /** Suspends this thread without end. When all threads of the run wait, the run is released. */
+  /** Suspends this thread indefinitely. When all threads of the run wait, the run is released. */
   SuspendedError suspendIndefinitely() {
     reports.awaitDurable();
     suspendUntil(System.nanoTime() + INDEFINITE_NANOS);
@@ -394,7 +400,7 @@ final class WorkflowThread {
   /** Waits for the children of these steps to end; returns their recorded steps by key. */
   Map<String, RecordedStep> awaitSteps(Collection<String> keys) {
     requireLive();
-    // Releasing the run would lose the held result.
+    // The server may refuse the held result. Once the run is released, nothing checks the answer.
     reports.awaitDurable();
     Suspension suspension = Suspension.forSteps(keys);
     state.suspensions().await(this, suspension);

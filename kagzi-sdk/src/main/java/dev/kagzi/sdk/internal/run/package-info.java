@@ -7,8 +7,8 @@
  * earlier results of its thread are durable. The server decides whether and when a failure is
  * retried. If the code cannot continue with the history, the run is released and does not fail.
  *
- * <p>May depend on {@code report}, {@code wire} and {@code log}. Must not know how tasks arrive or
- * workers register.
+ * <p>May depend on {@code report}, {@code wire}, {@code jdbc}, {@code trace}, {@code metrics} and
+ * {@code log}. Must not know how tasks arrive or workers register.
  */
 @NullMarked
 package dev.kagzi.sdk.internal.run;

@@ -6,8 +6,9 @@ import dev.kagzi.sdk.StepContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The trace of one execution of a run. {@link #begin} comes first. Errors are the sanitized ones
- * that are recorded, because a trace must not show what the sanitizer removes. Thread-safe.
+ * The trace of one execution of a run. {@link #begin} is called before the first branch, step,
+ * sleep, receive or child. Errors are the sanitized ones that are recorded, because a trace must
+ * not show what the sanitizer removes. Thread-safe.
  */
 public interface ExecutionTrace {
   ExecutionTrace OFF = new NoTracing();

@@ -1,6 +1,6 @@
 package dev.kagzi.sdk.internal.trace;
 
-/** Something that is current in a thread, or takes time, until it is closed. */
+/** A context that is current in a thread, or an open span, until it is closed. */
 @FunctionalInterface
 public interface TraceScope {
   TraceScope NONE = () -> {};

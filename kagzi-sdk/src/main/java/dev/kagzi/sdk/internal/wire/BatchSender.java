@@ -66,7 +66,7 @@ public abstract class BatchSender<T extends BatchSender.Item<T>, A, R> {
       this.bytes = bytes;
     }
 
-    /** Returns whether nobody waits for the item any more, so that it need not be sent again. */
+    /** Returns whether no caller waits for the item any more, so that it need not be sent again. */
     protected boolean isDone() {
       return false;
     }

@@ -147,7 +147,10 @@ public final class Connection implements AutoCloseable {
     return timers;
   }
 
-  /** The cause is the error of the last try, if one has ended. */
+  /**
+   * Returns the exception of a call without an answer. Its cause is the error of the last try, if
+   * one has ended.
+   */
   public ServerUnavailableException noAnswer(
       String what, Duration within, @Nullable Throwable cause) {
     return new ServerUnavailableException(
@@ -221,7 +224,10 @@ public final class Connection implements AutoCloseable {
     return earlier != null ? earlier : noAnswer(method, timeout, error);
   }
 
-  /** Makes a call, and one more if no server answered; returns also the server's address. */
+  /**
+   * Makes a call, and repeats it once if no server answered. Returns the answer and the address of
+   * the server.
+   */
   public <Q, A> Map.Entry<A, String> ask(
       MethodDescriptor<Q, A> method, Q request, Duration longest) {
     Duration within = untilDeadlineOfCaller(longest);

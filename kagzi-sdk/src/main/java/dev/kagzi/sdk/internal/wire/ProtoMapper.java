@@ -113,8 +113,8 @@ public final class ProtoMapper {
   }
 
   /**
-   * Returns the status of a run that did not complete. One that this SDK does not know counts as
-   * FAILED: code that handles the failure must not break because the server is newer.
+   * Returns the status of a run that did not complete. A status that this SDK does not know counts
+   * as FAILED: code that handles the failure must not break because the server is newer.
    */
   public static RunStatus failedStatus(String name) {
     return Arrays.stream(RunStatus.values())

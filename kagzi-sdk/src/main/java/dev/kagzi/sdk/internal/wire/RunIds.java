@@ -28,8 +28,8 @@ public final class RunIds {
   }
 
   /**
-   * Returns an id for the run that a request starts: in the shard of its external id, else in that
-   * of the run whose step sends it.
+   * Returns an id for the run that a request starts. Its shard is that of the external id or,
+   * without one, that of the run whose step sends the request.
    */
   public static String ofStart(String namespace, StartWorkflowRequestOrBuilder start) {
     return start.getExternalId().isEmpty()
@@ -37,7 +37,10 @@ public final class RunIds {
         : next(namespace, start.getExternalId());
   }
 
-  /** Returns an id for a schedule with this name, which may be empty. */
+  /**
+   * Returns an id in the shard of this external id or schedule name; in a random shard if it is
+   * empty.
+   */
   static String next(String namespace, String name) {
     return name.isEmpty() ? next() : withShard(next(), shard(namespace, name));
   }
@@ -56,7 +59,10 @@ public final class RunIds {
     return id.substring(0, id.length() - SHARD_DIGITS) + shard;
   }
 
-  /** The first two bytes of SHA-256 over namespace, a zero byte and key, as the server does it. */
+  /**
+   * Returns the shard of a key: the first two bytes of SHA-256 over namespace, a zero byte and key.
+   * The server computes it in the same way.
+   */
   static String shard(String namespace, String key) {
     try {
       MessageDigest digest = MessageDigest.getInstance("SHA-256");

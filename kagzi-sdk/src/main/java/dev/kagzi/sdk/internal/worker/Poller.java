@@ -101,7 +101,7 @@ final class Poller {
       return free.tasks();
     }
     // A second poll is sent only for a type that the first does not request; otherwise it would
-    // only occupy the place of a later one.
+    // only prevent a later poll for such a type.
     return hasUnrequestedType(free) ? Math.max(1, free.tasks() - inFlight.getFirst().tasks) : 0;
   }
 

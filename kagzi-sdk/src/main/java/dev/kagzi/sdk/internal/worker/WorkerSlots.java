@@ -60,7 +60,7 @@ final class WorkerSlots {
     return held;
   }
 
-  /** False if the run must wait until {@link #free(RunExecution)} returns it. */
+  /** Counts a run. Returns false if it must wait until {@link #free(RunExecution)} returns it. */
   synchronized boolean add(RunExecution run) {
     held++;
     count(heldByType, run, 1);
