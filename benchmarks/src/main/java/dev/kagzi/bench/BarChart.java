@@ -39,7 +39,7 @@ final class BarChart {
   /**
    * Adds a bar.
    *
-   * @param text stands behind the bar
+   * @param text printed to the right of the bar
    */
   void add(String label, double value, String text) {
     bars.add(new Bar(label, value, text));

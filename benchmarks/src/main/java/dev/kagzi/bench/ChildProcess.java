@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A Java program in a child process that answers each line with a line. It ends with its standard
- * input, so it does not outlive this process. Used by one thread.
+ * A Java program in a child process that answers each line with a line. It ends when its standard
+ * input is closed, so it does not outlive this process. Used by one thread.
  */
 final class ChildProcess implements AutoCloseable {
   private static final long END_SECONDS = 20;

@@ -31,7 +31,7 @@ interface Contender extends AutoCloseable {
    *
    * @param statements sent to PostgreSQL; negative if they are not counted
    * @param requests sent by the application to the server; negative if there is no server
-   * @param servers the counts of each server; empty if it is only one
+   * @param servers the counts of each server; empty if they are not counted for each server
    */
   record Counters(long statements, long requests, List<ServerCounts> servers) {
     static final Counters NONE = new Counters(-1, -1);

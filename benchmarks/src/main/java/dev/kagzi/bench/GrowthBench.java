@@ -11,9 +11,9 @@ import java.util.function.Consumer;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Measures whether Kagzi stays as fast with age: each line on empty tables and on tables with many
- * runs, in turn, then with more workers, queues and namespaces, after a long load, under an old
- * transaction, and idle.
+ * Measures whether Kagzi stays fast while its tables grow. It measures most lines on empty tables
+ * and on tables with many runs, in turn. Then it measures more workers, queues and namespaces, a
+ * long load, an old transaction, and an idle server.
  */
 final class GrowthBench {
   private static final Duration WARM_UP = Duration.ofSeconds(15);
@@ -65,7 +65,10 @@ final class GrowthBench {
     }
   }
 
-  /** Expired runs are deleted at once, and not every ten minutes. */
+  /**
+   * Starts a server that deletes expired runs every second instead of every ten minutes, so that
+   * the time of a purge can be measured.
+   */
   private static MeasuredServer startServer(BenchDatabase database) {
     return ServerProcess.start(database, Map.of("KAGZI_RETENTION_INTERVAL", "1s"));
   }
@@ -138,7 +141,10 @@ final class GrowthBench {
     }
   }
 
-  /** With the server's defaults: the other lines delete expired runs every second. */
+  /**
+   * Compares idle servers with default settings. The servers of the other lines are never idle,
+   * because they search for expired runs every second.
+   */
   private void compareIdle(BenchDatabase empty, BenchDatabase filled) {
     GrowthTables.addSchedules(filled, sizes.schedules());
     GrowthLoads.IdleCost before = idle(empty);

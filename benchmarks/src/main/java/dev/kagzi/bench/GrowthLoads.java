@@ -28,7 +28,8 @@ final class GrowthLoads {
   private static final String LARGE = "x".repeat(256 * 1024 - 2);
   private static final String STEP_RESULT = "x".repeat(100);
   private static final String DONE = "ok";
-  // Longer than a worker waits in place, so that the run is released and replayed.
+  // Longer than the waits during which a worker keeps its claim, so that the run is released and
+  // replayed.
   private static final Duration NAP = Duration.ofMillis(1_500);
   private static final double STARTS_PER_S = 1_500;
   private static final long SLEEP_SECONDS_MIN = 2;
@@ -149,7 +150,7 @@ final class GrowthLoads {
     return DONE;
   }
 
-  /** The median time from the wake-up of a run with many steps to the end of its replay. */
+  /** The median time in ms from the wake-up of a run with many steps to the end of its replay. */
   double resumeMs() {
     Queue<Long> replayedNanos = new ConcurrentLinkedQueue<>();
     return with(
@@ -332,14 +333,14 @@ final class GrowthLoads {
   }
 
   /**
-   * What a server costs that has nothing to do.
+   * The cost of a server that has nothing to do.
    *
    * @param cores of the server and PostgreSQL
    */
   record IdleCost(double statementsPerSecond, double cores) {}
 
   IdleCost idle() {
-    // Starts the worker, which stays.
+    // Starts the worker, which then keeps polling.
     contender.run(Scenario.W0, Load.of(1, 1));
     pause(sizes.idle());
     CpuWatch watch = new CpuWatch(contender);

@@ -10,8 +10,8 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Inserts what a database has after years, by set-based statements: finished runs with steps and
- * payloads, sleeping runs, and pending runs that no worker serves.
+ * Inserts the rows that a database has after years, with statements that insert many rows at once:
+ * finished runs with steps and payloads, sleeping runs, and pending runs that no worker serves.
  */
 @SuppressWarnings("InlineFormatString") // Statements are constants.
 final class GrowthTables {

@@ -42,7 +42,8 @@ final class LatencyBench {
   private static final Duration STEP = Duration.ofSeconds(1);
   private static final int REPLAYED_STEPS = 100;
   private static final int REPLAYED_RUNS = 20;
-  // Longer than a worker waits in place, so that the run is released and replayed.
+  // Longer than the waits during which a worker keeps its claim, so that the run is released and
+  // replayed.
   private static final Duration NAP = Duration.ofMillis(1_500);
   private static final Duration REGISTER_MAX = Duration.ofSeconds(30);
   private static final long CALL_SECONDS_MAX = 30;
@@ -250,7 +251,7 @@ final class LatencyBench {
     }
   }
 
-  /** Each takes more than a second, so a few calls only get a single one. */
+  /** Each repetition takes more than a second, so a benchmark with few calls measures only one. */
   private int parallelRepetitions() {
     return Math.clamp(calls / 100, 1, PARALLEL_REPETITIONS_MAX);
   }

@@ -22,8 +22,8 @@ final class Procedure {
   // Each of several servers compiles by itself, with a part of the load and of the cores.
   private static final int WARM_UP_SLICES_MAX_SERVERS = 60;
 
-  // Sequential runs do not warm up a JVM: its compilers would run for minutes, on the cores that
-  // the runs need. Highly concurrent runs take other code paths than a single one.
+  // Sequential runs warm up a JVM too slowly: its compilers would run for minutes, on the cores
+  // that the runs need. Many concurrent runs take other code paths than a single one.
   private static final int WARM_UP_CALLERS = 8;
   private static final double WARM_UP_GAIN_MIN = 1.05;
   private static final Duration TRIAL = Duration.ofSeconds(2);

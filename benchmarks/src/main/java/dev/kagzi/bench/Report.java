@@ -101,7 +101,7 @@ final class Report {
   }
 
   /**
-   * Prints two systems, and our values divided by the other's.
+   * Prints two systems, and the values of the first divided by those of the second.
    *
    * @param target the largest accepted ratio of the median latencies, if there is one
    */

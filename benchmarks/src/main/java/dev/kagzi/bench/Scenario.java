@@ -16,7 +16,7 @@ enum Scenario {
   SLEEP(0),
   /** Schedules instead of runs: thousands that are due in the same second. */
   SCHEDULES(0),
-  /** Signals instead of runs: to the code of parked runs, and as many as possible. */
+  /** Signals to parked runs instead of runs: one at a time, and as many as possible. */
   SIGNAL(0),
   /** Starts through an outbox, and starts in the database of the server. */
   OUTBOX(0),
@@ -24,9 +24,12 @@ enum Scenario {
   TXSTEP(0),
   /** Single calls instead of runs, one at a time, compared with their targets. */
   LATENCIES(0),
-  /** Pages of the dashboard instead of runs, on a database with a million of them. */
+  /** Pages of the dashboard instead of runs, on a database with a million runs. */
   PAGES(0),
-  /** Everything above in small, on empty tables and on tables with millions of runs. */
+  /**
+   * Many figures, such as the rate of W5 and the time of a list, on empty tables and on tables with
+   * millions of runs.
+   */
   GROWTH(0);
 
   /** How long a run of {@link #SLEEP} sleeps. */
@@ -54,8 +57,8 @@ enum Scenario {
   }
 
   /**
-   * The largest accepted ratio of our median latency to that of DBOS, with one run in flight; empty
-   * if there is none for this scenario.
+   * The largest accepted ratio of Kagzi's median latency to that of DBOS, with one run in flight;
+   * empty if there is none for this scenario.
    */
   OptionalDouble latencyRatioMax(boolean embedded) {
     return switch (this) {

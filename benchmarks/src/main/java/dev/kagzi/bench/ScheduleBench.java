@@ -43,7 +43,8 @@ final class ScheduleBench {
           + " t.schedule_name LIKE 'idle-%'";
   private static final String EARLY = " AND r.created_at < r.fire_at";
 
-  // created_at is when the run's transaction began; the run is visible only after its commit.
+  // Counts the schedules whose runs are not committed yet. The created_at of a run does not show
+  // this: it is when the transaction of the run began.
   private static final String UNFIRED =
       "SELECT count(*), (extract(epoch FROM clock_timestamp() - ?::timestamptz) * 1000)::bigint"
           + " FROM kagzi.workflow_runs WHERE cron_expr IS NOT NULL AND status = 'SCHEDULED' AND"

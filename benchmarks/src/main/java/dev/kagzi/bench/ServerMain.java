@@ -13,8 +13,8 @@ import java.util.Map;
 
 /**
  * The measured server, in its own process, configured by the environment and otherwise with its
- * defaults. Prints its ports on the first line, answers each line of input with the server's
- * counters, and ends with its input. So the counters need no public endpoint.
+ * defaults. Prints its ports on the first line, and answers each line of input with the server's
+ * counters, so that these need no public endpoint. Ends when its input is closed.
  */
 public final class ServerMain {
   private ServerMain() {}

@@ -20,16 +20,20 @@ final class ServersBench {
   private static final int COMPARED_SERVERS = 3;
   private static final int COMPARED_REPETITIONS = 3;
 
-  /** The same for one, two and three servers: a multiple of all. */
+  /** The number of clients is the same for one, two and three servers, and a multiple of each. */
   private static final int COMPARED_CLIENTS = 6;
 
   /**
-   * A result of {@link #compare}: its figures, and the costs of a run beside those of one server.
+   * A result of {@link #compare}: its figures, and the costs of a run divided by those with one
+   * server.
    */
   record Compared(
       Figures figures, @Nullable Latency handOver, Map<String, @Nullable Double> ratios) {
 
-    /** Whether no known cost exceeds that of one server by more than the limit. */
+    /**
+     * Whether each known cost is at most {@code COST_RATIO_MAX} times that of one server, and the
+     * hand-over meets its target.
+     */
     boolean isMet() {
       return ratios.values().stream().allMatch(ratio -> ratio == null || ratio <= COST_RATIO_MAX)
           && (handOver == null || handOver.isMet());

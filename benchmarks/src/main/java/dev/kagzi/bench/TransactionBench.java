@@ -77,7 +77,10 @@ final class TransactionBench implements AutoCloseable {
     return new HikariDataSource(pool);
   }
 
-  /** Starts through the outbox per second, and the time from a commit to the code of its run. */
+  /**
+   * Measures the starts per second through the outbox. For starts in the database of the server,
+   * measures the time from the commit to the code of the run.
+   */
   Map<String, @Nullable Object> measureStarts() {
     return withWorker(
         () -> {
@@ -189,7 +192,7 @@ final class TransactionBench implements AutoCloseable {
     return "ok";
   }
 
-  /** Rows that were committed before are sent by one relay. */
+  /** Commits all rows first. Returns how many of them one relay then sends per second. */
   private double relay(int starts) throws SQLException {
     try (Connection connection = ofApplication.getConnection()) {
       connection.setAutoCommit(false);
@@ -224,7 +227,7 @@ final class TransactionBench implements AutoCloseable {
           began = beganNanos.remove(run.runId());
         }
         nanos[i] = began - committed;
-        // The next commit must not follow the poll that found this one.
+        // A random pause, so that the next commit is not in step with the polls of the server.
         LockSupport.parkNanos((long) (Math.random() * 200 * POLL_NANOS));
       }
     }

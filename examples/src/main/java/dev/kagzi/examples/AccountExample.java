@@ -9,9 +9,9 @@ import dev.kagzi.sdk.WorkflowType;
 import java.util.Optional;
 
 /**
- * An account that lives for years. Movements arrive as signals. After some of them the run
- * continues as new, so that its history stays short; the account, and movements that wait, move
- * along.
+ * An account that lives for years. Movements arrive as signals. After a few movements the run
+ * continues as new, so that its history stays short. The next run gets the account as its input,
+ * and the signals that are still waiting.
  */
 final class AccountExample implements Example {
   record Account(String owner, long cents, int movements) {
@@ -20,7 +20,7 @@ final class AccountExample implements Example {
     }
   }
 
-  /** A movement, or the last message to the account: its end. */
+  /** A movement, or the last message to the account, which closes it. */
   record Movement(long cents, boolean closes) {}
 
   static final Signal<Movement> MOVEMENT = Signal.of("movement", Movement.class);

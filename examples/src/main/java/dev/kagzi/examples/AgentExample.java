@@ -12,10 +12,10 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * An agent: a model decides what to do next, a tool does it, until the model has the answer. What
- * costs money or cannot be undone a person must allow. Each answer of the model and each result of
- * a tool is a step, so a crash repeats none that is recorded. Readers see how far the agent is by
- * what it publishes. The model here is a stub.
+ * An agent: a model decides what to do next and a tool does it, until the model has the answer. A
+ * person must allow what costs money or cannot be undone. Each answer of the model and each result
+ * of a tool is a step, so a recorded one is not repeated after a crash. The agent publishes its
+ * progress for readers. The model here is a stub.
  */
 final class AgentExample implements Example {
   /** How far the agent is. */

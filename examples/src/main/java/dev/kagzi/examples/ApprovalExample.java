@@ -25,7 +25,7 @@ final class ApprovalExample implements Example {
   private final Duration patience;
   private final List<String> mails = new CopyOnWriteArrayList<>();
 
-  /** The real patience of people is days. */
+  /** Waits two seconds for each answer. A real workflow would wait for days. */
   ApprovalExample() {
     this(Duration.ofSeconds(2));
   }

@@ -16,8 +16,9 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Cancel with clean-up: an order has reserved and charged, and packs, when its customer cancels it.
- * The packing is interrupted, everything is undone in reverse order, and the run ends as CANCELLED.
+ * Cancel with clean-up: an order has reserved and charged, and is being packed, when its customer
+ * cancels it. The packing is interrupted, everything is undone in reverse order, and the run ends
+ * as CANCELLED.
  */
 final class OrderCancelExample implements Example {
   record Order(String customer, List<String> items) {}

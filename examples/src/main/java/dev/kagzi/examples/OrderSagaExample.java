@@ -16,9 +16,9 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * A saga: an order reserves, charges and packs, and then nobody ships it. So everything is undone
- * in reverse order. The worker is lost in the middle of that, and another one executes the rest:
- * each undo is recorded once.
+ * A saga: an order reserves and charges, and then the shipment fails. So everything is undone in
+ * reverse order. The worker is lost during the refund, and another worker executes the rest: each
+ * undo is recorded once.
  */
 final class OrderSagaExample implements Example {
   record Order(String customer, List<String> items) {}

@@ -16,7 +16,7 @@ import org.h2.jdbcx.JdbcDataSource;
 
 /**
  * A transfer between two accounts of the application's own database. Each half is a transactional
- * step: it is committed exactly once, whenever the worker stops.
+ * step: it is committed exactly once, even if the worker stops at any moment.
  */
 final class TransferExample implements Example {
   record Transfer(int from, int to, int amount) {}

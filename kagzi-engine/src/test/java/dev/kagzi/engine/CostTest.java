@@ -143,7 +143,10 @@ class CostTest {
     assertThat(connections.byLanes()).filteredOn(Sent::isCommit).hasSize(1);
   }
 
-  /** The lock of a run is written to the WAL: its commit would wait for the disk. */
+  /**
+   * Locking a run writes to the WAL, so a commit would wait for the disk. The transaction is rolled
+   * back instead.
+   */
   @Test
   void a_step_that_is_begun_again_costs_two_statements_and_no_commit() {
     RunId run = engine.start();
@@ -161,7 +164,7 @@ class CostTest {
     assertThat(begun.cachedOutput()).isEqualTo(payload("1"));
     assertThat(connections.byLanes()).hasSize(2).noneMatch(Sent::isCommit);
     assertThat(engine.engine().metrics().statements().commits()).isEqualTo(commits);
-    // The lock is free: another session changes the run.
+    // The lock is released: another write can change the run.
     assertThat(engine.report(done(task.claim(), "2")))
         .isEqualTo(new ReportResult.Accepted(RunStatus.COMPLETED));
   }

@@ -19,7 +19,7 @@ public final class CutProxy extends CuttingProxy {
     return config("");
   }
 
-  /** Does the same with one more driver parameter. */
+  /** Returns the same configuration with one more driver parameter. */
   public DatabaseConfig config(String parameter) {
     return new DatabaseConfig(jdbcUrl(parameter), behind.user(), behind.password()).unsafe();
   }

@@ -16,7 +16,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** Servers notice that the database is another one, and that it is the same. */
+/** Servers detect that a database was promoted or restored, and that it was only restarted. */
 class DatabaseGenerationTest extends LostCommitsFixture {
   private static final String IDENTITY_SQL =
       """
@@ -47,7 +47,8 @@ class DatabaseGenerationTest extends LostCommitsFixture {
   }
 
   /**
-   * The first new primary is lost too. A server that has not seen it is the first on the second.
+   * The first new primary is lost too. The server that begins the generation of the second new
+   * primary has never connected to the first one.
    */
   @Test
   void a_generation_with_the_number_of_a_lost_one_is_not_taken_for_it() throws Exception {
@@ -64,7 +65,7 @@ class DatabaseGenerationTest extends LostCommitsFixture {
     WorkerId third = other.register();
     // Sessions are opened in the background; the first one begins the generation.
     await().until(() -> generation() > 0);
-    // Both numbers are random.
+    // Generation numbers are random. The test makes this one equal to the lost one.
     postgres.execute("UPDATE kagzi.database_generation SET generation = " + number);
     other.close();
     other = TestEngine.start(postgres.config(), "q", PATIENT);

@@ -275,7 +275,7 @@ final class FilledDatabase {
          now() - interval '1 minute', 'TOO_MANY_SIGNALS', 'run: 10000 signals');
       """;
 
-  /** Rows that a server of each version can write and one of the version before cannot. */
+  /** Rows that a server of schema version 6 can write and a server of version 5 cannot. */
   private static final String V6 =
       """
       INSERT INTO kagzi.step_runs

@@ -19,8 +19,9 @@ import org.junit.jupiter.api.Test;
  */
 class FrozenMigrationsTest {
   /**
-   * The SHA-256 of each migration. V1 is frozen with release 0.1.0: until then a change of V1 puts
-   * the new hash here ({@code sha256sum V1__schema.sql}); after it, the change is a migration V2.
+   * The SHA-256 of each migration. A migration is frozen when a release contains it. Before that, a
+   * changed migration gets its new hash here ({@code sha256sum V1__schema.sql}). After that, the
+   * change is a new migration.
    */
   private static final Map<String, String> SHA_256 =
       Map.ofEntries(

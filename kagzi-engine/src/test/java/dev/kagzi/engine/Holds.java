@@ -21,8 +21,8 @@ import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Connections of an engine's writers that a test can hold at a chosen statement or commit, to keep
- * a race open, or cut. Thread-safe.
+ * Connections of an engine's writers. A test can hold them at a chosen statement or commit, to keep
+ * a race open, and can cut them. Thread-safe.
  *
  * <p>PostgreSQL ends a transaction that is held for more than five seconds.
  */
@@ -41,8 +41,8 @@ public final class Holds implements ConnectionFactory {
   }
 
   /**
-   * Holds the next commit of a transaction that has sent a statement containing this text, or its
-   * rollback: a batch that wrote nothing ends by one.
+   * Holds the end of the next transaction that has sent a statement containing this text. The end
+   * is a commit, or a rollback if the batch wrote nothing.
    */
   public Hold commitAfter(String sql) {
     return add(new Hold(sql, true));

@@ -61,7 +61,7 @@ abstract class LostCommitsFixture {
   void loseCommitsSinceSave() throws IOException {
     postgres.loseCommitsSinceSave();
     awaitBothConnected();
-    // Each server has opened a session since.
+    // These reports make each server open a session after the loss.
     Claim unknown = new Claim(RunId.next(), 1);
     one.report(done(unknown, "1"));
     other.report(done(unknown, "1"));

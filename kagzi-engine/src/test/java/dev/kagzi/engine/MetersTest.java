@@ -332,7 +332,10 @@ class MetersTest {
     }
   }
 
-  /** Slots are counted worker by worker: what one executes too much is not free at another. */
+  /**
+   * Free slots are counted for each worker: a worker above its limit does not reduce the free slots
+   * of another.
+   */
   @Test
   void queues_show_their_workers_and_slots() {
     WorkerId draining = register(10);

@@ -38,7 +38,7 @@ class NotifierChoiceTest {
             .withDispatch(DispatchConfig.defaults().withFallbackInterval(Duration.ofHours(1))));
   }
 
-  /** The fallbacks run once per hour: only messages can cause the effects. */
+  /** The fallback queries run once per hour, so only messages can cause the effects. */
   @ParameterizedTest
   @EnumSource(NotifierKind.class)
   void a_run_that_starts_at_one_engine_is_executed_and_awaited_at_another(NotifierKind kind) {

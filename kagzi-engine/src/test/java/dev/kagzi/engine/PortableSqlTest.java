@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Rules for all SQL of the engine, so that the schema can also live on a PostgreSQL that is not
- * plain, such as a distributed schema of Citus. The reasons are in {@code
+ * Rules for all SQL of the engine, so that the schema also works on extended PostgreSQL, such as in
+ * a distributed schema of Citus. The reasons are in {@code
  * docs/internals/database-and-migrations.md}.
  */
 class PortableSqlTest {
@@ -60,7 +60,7 @@ class PortableSqlTest {
     assertThat(breaking(sql -> EMPTY_LIST.matcher(sql).find())).isEmpty();
   }
 
-  /** Citus counts rows of such a statement that were in conflict and not written. */
+  /** For such a statement Citus also counts the rows that were in conflict and not written. */
   @Test
   void an_insert_that_may_conflict_is_counted_by_the_rows_that_it_returns() {
     Set<String> broken =
@@ -119,7 +119,7 @@ class PortableSqlTest {
       for (Path file : files.filter(Files::isRegularFile).toList()) {
         assertThat(writesOutsideOfConstants(Files.readString(file)))
             .as("%s", file)
-            // insertSql makes constants only.
+            // insertSql is used only to build constants.
             .hasSize(file.endsWith("InsertRuns.java") ? 1 : 0);
       }
     }

@@ -118,8 +118,8 @@ class StartRequestsTest extends RequestsFixture {
   }
 
   /**
-   * The transaction stays open for about two seconds here instead of a minute. A statement that
-   * waits for it would wait until its end, so every call, and the slowest one, would take as long.
+   * The transaction stays open for about two seconds. A statement that waited for it would wait
+   * until its end, so the slowest call would take that long.
    */
   @Test
   void an_open_transaction_delays_no_start_claim_or_report_of_others() throws SQLException {

@@ -199,7 +199,9 @@ class StatsTest {
     }
   }
 
-  /** The servers continue meanwhile: reads both until nothing changed in between. */
+  /**
+   * The servers keep working, so this reads the statistics and the scan again until both are equal.
+   */
   private void assertExact(TestEngine engine) {
     await()
         .atMost(Duration.ofSeconds(20))

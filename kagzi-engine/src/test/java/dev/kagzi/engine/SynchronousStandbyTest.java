@@ -19,7 +19,9 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** Nothing is answered before the synchronous standby has it, also after a lost connection. */
+/**
+ * No call is answered before the synchronous standby has its commit, even after a lost connection.
+ */
 class SynchronousStandbyTest extends LostCommitsFixture {
   /** Commits of lanes: chores write too, and may wait as well. */
   private static final String WAITING_SQL =

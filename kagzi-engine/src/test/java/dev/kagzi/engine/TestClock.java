@@ -6,7 +6,7 @@ import org.jspecify.annotations.NullMarked;
 
 /**
  * Moves the clock of a test's database, so that tests need not wait. An engine's timers use real
- * time; the engine finds what a move made due by its next query.
+ * time: only its next query finds the work that became due by the move.
  */
 @NullMarked
 public final class TestClock {

@@ -127,8 +127,8 @@ public final class TestDatabase implements BeforeAllCallback, AfterAllCallback {
   }
 
   /**
-   * Deletes every run and worker. The engine of a later test would release a claim that a test
-   * leaves open, which matters when that test counts writes.
+   * Deletes every run and worker. Otherwise the engine of a test would release claims that an
+   * earlier test left open, which matters if the test counts writes.
    */
   public void forgetRuns() {
     execute(

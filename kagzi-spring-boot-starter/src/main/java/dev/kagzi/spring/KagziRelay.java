@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Sends the outbox of the application from when everything else has started, migrations of the
- * database in particular, until the shutdown. Thread-safe.
+ * Sends the outbox of the application. Starts after everything else, in particular after migrations
+ * of the database, and stops at the shutdown. Thread-safe.
  */
 final class KagziRelay implements SmartLifecycle {
   private final Kagzi kagzi;
@@ -34,7 +34,10 @@ final class KagziRelay implements SmartLifecycle {
     }
   }
 
-  /** Otherwise each transaction that uses the outbox would fail later. */
+  /**
+   * Fails the start if the table cannot be read. Otherwise each transaction that uses the outbox
+   * would fail later.
+   */
   private void checkTable() {
     try {
       Object unused = OutboxTable.in(dataSource).refused(1);

@@ -14,7 +14,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What health shows, without the types of a certain Spring Boot.
+ * The content of the health indicator, without types of a certain version of Spring Boot.
  *
  * @param error why the server did not answer, if it did not
  */
@@ -55,7 +55,10 @@ record KagziStatus(boolean up, Map<String, Object> details, @Nullable Exception 
     return new KagziStatus(error == null && connected && readable, details, error);
   }
 
-  /** A message that the server refuses does not make the application unable to work. */
+  /**
+   * Returns the details of one outbox. A message that the server refuses is shown here, but does
+   * not make the application unhealthy.
+   */
   private static Object outbox(OutboxRelay relay, List<RelayProblem> problems) {
     Map<String, Object> outbox = new LinkedHashMap<>();
     outbox.put("sent", relay.sent());

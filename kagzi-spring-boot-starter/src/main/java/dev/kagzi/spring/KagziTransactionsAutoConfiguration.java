@@ -16,7 +16,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** Transactional steps and the outbox, if the application has one data source. */
+/** Transactional steps and the outbox, if the application has one data source or a primary one. */
 @AutoConfiguration(
     after = KagziAutoConfiguration.class,
     afterName = {

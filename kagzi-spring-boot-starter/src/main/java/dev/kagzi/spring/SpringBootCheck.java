@@ -7,8 +7,8 @@ import org.springframework.context.ConfigurableApplicationContext;
 
 /**
  * Fails the start of an application that has the starter for another major version of Spring Boot.
- * Without this check it would start, because the conditions of missing classes only turn parts off,
- * for example the health indicator.
+ * Without this check the application would start without some parts, for example without the health
+ * indicator, because conditions on missing classes turn them off.
  */
 final class SpringBootCheck
     implements ApplicationContextInitializer<ConfigurableApplicationContext> {

@@ -29,7 +29,10 @@ final class StepTableCheck implements SmartInitializingSingleton {
     this.dataSource = dataSource;
   }
 
-  /** Called after migrations, which the creation of beans executes. */
+  /**
+   * Spring calls this after all beans are created, and so after migrations, which run while beans
+   * are created.
+   */
   @Override
   public void afterSingletonsInstantiated() {
     String[] users = beans.getDependentBeans(transactions);

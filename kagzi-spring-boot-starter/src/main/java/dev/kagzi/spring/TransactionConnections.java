@@ -9,9 +9,9 @@ final class TransactionConnections {
   private TransactionConnections() {}
 
   /**
-   * A manager of another data source, or one of JPA that does not expose its connection, leaves the
-   * connection in auto-commit: what is written would be committed although the transaction is
-   * rolled back.
+   * Throws if the connection is in auto-commit mode. A manager of another data source, or one of
+   * JPA that does not expose its connection, leaves it in this mode: writes would be committed even
+   * if the transaction is rolled back.
    */
   static void check(Connection connection, DataSource dataSource) throws SQLException {
     if (connection.getAutoCommit()) {

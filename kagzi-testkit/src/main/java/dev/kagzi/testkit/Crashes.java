@@ -169,9 +169,10 @@ final class Crashes implements ClientInterceptor {
             trailers);
       }
 
-      // The worker loses the claim first. One that is offline registers again, and its heartbeat
-      // would keep the claims that it still knows. Does not wait for the engine, which marks the
-      // worker offline: this is a thread of the channel and must not block.
+      // The worker must lose the claim before it is marked offline: a worker that is offline
+      // registers again, and its heartbeat would keep the claims that it still knows. This code
+      // does not wait for the engine, which marks the worker offline: it runs on a thread of the
+      // channel, which must not block.
       private void crash(CutReport report, ReportResponse answered, Metadata trailers) {
         delegate().onMessage(report.answer(answered));
         delegate().onClose(Status.OK, trailers);

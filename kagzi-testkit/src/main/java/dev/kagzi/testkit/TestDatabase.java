@@ -51,9 +51,9 @@ final class TestDatabase implements AutoCloseable {
   private static final long LOCK_RETRY_MS = 2;
   private static final String LOCK_NOT_AVAILABLE = "55P03";
 
-  // A statement that was planned before the clock moves writes the former time, and a worker whose
-  // heartbeat has that time would count as lost. NOWAIT: a wait for the second table with a lock on
-  // the first one could be a deadlock with the server.
+  // Without these locks, a statement that was planned before the clock moves would write the former
+  // time, and a worker whose heartbeat has that time would count as lost. NOWAIT: a wait for the
+  // second table with a lock on the first one could be a deadlock with the server.
   private static final String LOCK =
       "LOCK TABLE kagzi.workers, kagzi.workflow_runs, kagzi.servers IN SHARE MODE NOWAIT";
 
@@ -207,8 +207,8 @@ final class TestDatabase implements AutoCloseable {
    * What happens in an environment.
    *
    * @param busy descriptions of current activity
-   * @param runs the runs and schedules among them
-   * @param nextDue when something is due next, if anything is; may have passed since
+   * @param runs the runs and schedules among the activity
+   * @param nextDue when something is due next, if anything is; this time may have passed since
    */
   record Activity(List<String> busy, List<BusyRun> runs, Optional<Instant> nextDue) {}
 
@@ -243,8 +243,8 @@ final class TestDatabase implements AutoCloseable {
   }
 
   /**
-   * Records that the test marks this worker offline. A worker that is not closed registers again
-   * soon.
+   * Records that the test marks this worker offline. Unless the worker is closed, it registers
+   * again soon.
    */
   synchronized void recordLost(String worker) {
     lostSinceNanos.put(worker, System.nanoTime());

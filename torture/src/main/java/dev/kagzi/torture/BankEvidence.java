@@ -15,7 +15,7 @@ import java.util.Map;
  * The input of the checker: what the tellers know, and the tables of both databases after the last
  * run has ended.
  *
- * @param outcomes of the transactions with orders, by their numbers
+ * @param outcomes the outcome of each order's transaction, by the number of the transfer
  * @param approvals the number of the transfer of each approval
  * @param accounts the amount of each account
  * @param leftovers starts and signals that were written and not executed
@@ -34,9 +34,9 @@ record BankEvidence(
   record Movement(int number, Leg leg, int account, int amount, String token) {}
 
   /**
-   * @param number of the transfer in its external id
-   * @param output the tokens that its code returned; empty if it has none
-   * @param signals how many are stored
+   * @param number the number of the transfer, from the external id of the run
+   * @param output the tokens that the run's code returned; empty if the run has no output
+   * @param signals how many signals are stored for the run
    */
   record Run(int number, String runId, String status, String output, int signals) {}
 

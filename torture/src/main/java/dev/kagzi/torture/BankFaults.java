@@ -18,7 +18,10 @@ final class BankFaults {
   private static final int EVERY_MS_MIN = 2_000;
   private static final int EVERY_MS_MAX = 9_000;
 
-  /** Databases need longer: servers start meanwhile, also on a busy machine. */
+  /**
+   * The pauses between two faults of a database are longer than those of a process, so that servers
+   * can start in between, also on a busy machine.
+   */
   private static final int DATABASE_EVERY_MS_MIN = 7_000;
 
   private static final int DATABASE_EVERY_MS_MAX = 15_000;
@@ -53,7 +56,7 @@ final class BankFaults {
     }
   }
 
-  /** What can happen to one process; a victim begins with the first kind. */
+  /** The faults of a server, in order. Each server begins at another position of the list. */
   private static final List<Kind> OF_SERVERS =
       List.of(Kind.KILL_SERVER, Kind.PAUSE_SERVER, Kind.CUT_SERVER);
 
@@ -116,7 +119,7 @@ final class BankFaults {
   /**
    * Injects one fault and returns when it is healed.
    *
-   * @param lot from 0 to 999: how long it lasts
+   * @param lot from 0 to 999; a larger value makes a kill, pause or stall last longer
    */
   void inject(Kind kind, int target, int lot) {
     try {

@@ -8,9 +8,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The processes of the bank: two databases, servers, and workers that relay the outbox too. Every
- * connection between two of them, and of the tellers, goes through a link. Thread-safe; a caller
- * that kills a process or a database holds its lock until it is restarted.
+ * The processes of the bank: two databases, servers, and workers that also relay the outbox. Every
+ * connection between two of them, and every connection of the tellers, goes through a link.
+ * Thread-safe. A caller that kills a database holds its lock until it is restarted. Only one thread
+ * at a time starts or kills a given server or worker.
  */
 final class BankFleet implements AutoCloseable {
   private final Database kagzi;

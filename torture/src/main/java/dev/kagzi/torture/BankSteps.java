@@ -42,7 +42,7 @@ final class BankSteps {
     this.plant = plant;
   }
 
-  /** Returns the tokens of what it has done. */
+  /** Executes the transfer. Returns the tokens of the debit, the approval and the credit. */
   String transfer(WorkflowContext ctx, BankTransfer transfer) {
     String debit = execute(ctx, transfer, Leg.DEBIT);
     String approval = transfer.needsApproval() ? ctx.receive(BankTransfer.APPROVAL) : "none";

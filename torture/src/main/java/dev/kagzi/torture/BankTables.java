@@ -12,8 +12,8 @@ import java.sql.Statement;
 
 /**
  * The tables of the application. Orders and approvals are in both databases, where the tellers
- * write them; accounts and movements are in the bank's. Only accounts have keys: the tables must be
- * able to show what went wrong.
+ * write them. Accounts and movements are in the bank's database. Only the accounts have a primary
+ * key: a unique key on the other tables would reject the duplicate rows that the checker must find.
  */
 final class BankTables {
   private static final int CONNECT_MS_MAX = 5_000;
@@ -91,7 +91,7 @@ final class BankTables {
     }
   }
 
-  /** Changes the account, and writes with which token it did so. */
+  /** Changes the account, and inserts the movement with its token. */
   static void move(Connection connection, BankTransfer transfer, Leg leg, String token)
       throws SQLException {
     try (PreparedStatement update =

@@ -20,9 +20,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The application: writes orders of transfers, and starts their runs in the same transactions.
- * Transfers with an even number are ordered in the bank's database and started through the outbox;
- * the others in Kagzi's database, with {@code startIn}. So are approvals. Some transactions are
- * rolled back, and faults end others. Thread-safe.
+ * Orders with an even number are written to the bank's database, and their runs start through the
+ * outbox. The other orders are written to Kagzi's database, and their runs start with {@code
+ * startIn}. Approvals are sent in the same two ways. Some transactions are rolled back, and faults
+ * break others. Thread-safe.
  */
 final class BankTellers implements AutoCloseable {
   private static final int ROLLED_BACK_EVERY = 11;
@@ -148,7 +149,7 @@ final class BankTellers implements AutoCloseable {
         : starter.startIn(connection, transfer);
   }
 
-  /** In a transaction of its own. If it fails, {@link #approveTheRest} does it. */
+  /** Approves in a separate transaction. If it fails, {@link #approveTheRest} repeats it. */
   private void approve(int number) {
     RunHandle<String> run = runs.get(number);
     try (Connection connection = databaseOf(number).getConnection()) {
@@ -158,7 +159,7 @@ final class BankTellers implements AutoCloseable {
       }
       connection.commit();
     } catch (SQLException e) {
-      // The database or the connection is killed: nothing, or an approval, is committed.
+      // The database was killed or the connection broke: the approval may or may not be committed.
     }
   }
 

@@ -19,10 +19,11 @@ import java.util.Set;
 import org.postgresql.PGConnection;
 
 /**
- * A torture test of transactions with the application's own database: a bank whose transfers are
- * two transactional steps each, and are started in the transactions of their orders, through the
- * outbox of the bank's database and with {@code startIn} in Kagzi's. Both databases, the servers
- * and the workers are killed. Afterwards every transfer must be executed once. Used by one thread.
+ * A torture test of transactions with the application's own database. The application is a bank.
+ * Each transfer is a run with two transactional steps, started in the transaction of its order:
+ * through the outbox of the bank's database, or with {@code startIn} in Kagzi's database. Both
+ * databases, the servers and the workers are killed. Afterwards every transfer must have been
+ * executed exactly once. Used by one thread.
  */
 final class BankTorture implements AutoCloseable {
   static final int SERVERS = 2;
@@ -32,7 +33,7 @@ final class BankTorture implements AutoCloseable {
   private static final Duration WARM_UP_MAX = Duration.ofSeconds(60);
   private static final int WARM_UP_RUNS = 20;
 
-  /** How long no run may complete while some have not ended. */
+  /** The longest time without a completed run while some runs are open. */
   private static final Duration STANDSTILL_MAX = Duration.ofMinutes(2);
 
   private static final int VIOLATIONS_SHOWN_MAX = 50;
@@ -68,7 +69,7 @@ final class BankTorture implements AutoCloseable {
         new BankFleet(workFolder.folder(), settings.servers, settings.workers, settings.plant);
     this.tellers = new BankTellers(fleet, settings.seed, settings.plant == BankPlant.NONE);
     this.faults = new BankFaults(fleet, console);
-    // A process that is paused would not notice the end of this one.
+    // Child processes normally end with this process. A paused one would not notice that it ended.
     this.endFleet = new Thread(fleet::stopPrograms, "end-fleet");
     Runtime.getRuntime().addShutdownHook(endFleet);
   }
@@ -152,7 +153,10 @@ final class BankTorture implements AutoCloseable {
         faults.count(), evidence.runs().size(), evidence.movements().size(), settings.seed, found);
   }
 
-  /** A slow machine may take long for the orders that the faults have held up. */
+  /**
+   * Waits as long as runs complete: a slow machine may take long for the orders that faults
+   * delayed.
+   */
   private void awaitEnd(Connection bank, Connection kagzi) throws SQLException {
     int completed = completed(kagzi);
     long giveUpNanos = System.nanoTime() + STANDSTILL_MAX.toNanos();

@@ -65,7 +65,7 @@ public final class BankWorkerMain {
     }
     new PrintStream(System.out, true, StandardCharsets.UTF_8).println("ready");
     while (System.in.read() >= 0) {
-      // Nothing is sent; the end of the input is the end of the fleet.
+      // Nothing is sent. The input ends when the parent process closes it or ends.
     }
     Runtime.getRuntime().halt(0);
   }

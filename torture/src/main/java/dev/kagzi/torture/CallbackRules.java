@@ -5,7 +5,10 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Consumer;
 
-/** A callback has one answer, which no acknowledged request loses and every wait receives. */
+/**
+ * Rules for callbacks: a callback has one answer, an acknowledged callback has a stored answer, and
+ * every wait receives the stored answer.
+ */
 final class CallbackRules {
   /** All answers begin with this; no other value does. */
   static final String MARK = "ans-";
@@ -32,7 +35,7 @@ final class CallbackRules {
                         .formatted(entry.value(), entry.step())));
   }
 
-  /** Every execution of the code, and every wait on record, has the stored answer. */
+  /** Every execution of the code, and every recorded wait, has received the stored answer. */
   static void receivedAsStored(RunStory story, Consumer<String> violation) {
     for (SignalRecord answer : story.answers()) {
       String wait = "await:" + answer.callback();

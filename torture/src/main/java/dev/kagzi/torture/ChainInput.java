@@ -3,8 +3,8 @@ package dev.kagzi.torture;
 import java.util.List;
 
 /**
- * The input of a run of a chain: that of the first run, the number of this one, and the signals
- * that earlier runs have received. The first run has only the first part.
+ * The input of a run in a chain: the input of the first run, the number of this run, and the
+ * signals that earlier runs have received. The input of the first run has only the first part.
  */
 record ChainInput(String start, int link, String received) {
   private static final char LINK = '~';
@@ -23,7 +23,7 @@ record ChainInput(String start, int link, String received) {
         input.substring(end));
   }
 
-  /** The input of the next run, after this one has seen these values. */
+  /** The input of the next run, after this run has received these values. */
   String next(List<String> values) {
     StringBuilder next = new StringBuilder(start).append(LINK).append(link + 1).append(received);
     values.stream()

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * Rules for runs that continue as new.
  *
  * @param byId all runs
- * @param successors the runs that name each run as the one that they continue
+ * @param successors by run id, the runs whose rows say that they continue this run
  */
 record ChainRules(Map<String, RunRecord> byId, Map<String, List<String>> successors) {
 
@@ -63,7 +63,10 @@ record ChainRules(Map<String, RunRecord> byId, Map<String, List<String>> success
     return run == null ? "" : run.chain().continuedFrom();
   }
 
-  /** A run that has continued is completed, has one successor, and that one knows the chain. */
+  /**
+   * A run that has continued is completed and has exactly one successor. The successor refers to
+   * the same first run of the chain.
+   */
   void chainsAreWhole(RunStory story, Consumer<String> violation) {
     RunRecord run = story.run();
     if (run == null) {

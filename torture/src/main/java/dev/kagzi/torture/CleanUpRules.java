@@ -42,8 +42,8 @@ final class CleanUpRules {
   }
 
   /**
-   * Once the code has learnt of the cancel, the place is recorded: neither this execution nor that
-   * of a later claim executes any step but undos.
+   * After an execution has learnt of the cancel, it executes no step except undos. Executions of
+   * later claims do not either, because the place where the code learnt of the cancel is recorded.
    */
   static void onlyUndosRunAfterwards(RunStory story, Consumer<String> violation) {
     for (Execution stopped : story.executions()) {

@@ -10,7 +10,10 @@ import java.util.function.Consumer;
 final class ClientRules {
   private ClientRules() {}
 
-  /** A result must be the run's end; a result before a resume must be a recorded failure. */
+  /**
+   * A result after the last resume must be the run's end. An earlier result must be a recorded
+   * failure.
+   */
   static void resultsAreRecorded(RunStory story, Consumer<String> violation) {
     RunRecord run = story.run();
     if (run == null) {
@@ -58,8 +61,8 @@ final class ClientRules {
   }
 
   /**
-   * After an acknowledged resume, the client must not receive the end before it again. All failures
-   * except time-outs have a unique value.
+   * After an acknowledged resume, the client must not receive a result from before the resume
+   * again. All failures except time-outs have a unique value.
    */
   static void resumedContinues(RunStory story, Consumer<String> violation) {
     Set<String> received = new HashSet<>();

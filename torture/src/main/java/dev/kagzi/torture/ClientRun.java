@@ -62,7 +62,7 @@ final class ClientRun {
    */
   record ClientContext(Kagzi kagzi, Kagzi other, Ledger ledger, Repairs repairs) {}
 
-  /** Returns whether there is a result; if not, even the start was not acknowledged. */
+  /** Starts the run and waits for its result. Returns false if the start was not acknowledged. */
   boolean run() throws InterruptedException {
     if (scenario.has(Behavior.CHANGES_DEFAULT)) {
       String version = Scenarios.VERSIONS.get(random.nextInt(Scenarios.VERSIONS.size()));
@@ -111,7 +111,10 @@ final class ClientRun {
                     .forEach(value -> write(Event.WATCHED, runId, PublishedRules.NAME, value)));
   }
 
-  /** Each by two servers at once, with different values: one of them is the answer. */
+  /**
+   * Answers each callback at two servers at once, with different values. One of them becomes the
+   * answer.
+   */
   private void answerCallbacks(String runId) throws InterruptedException {
     for (int i = 1; i <= Scenarios.callbackCount(input); i++) {
       Pause.of(Duration.ofMillis(random.nextInt(SIGNAL_PAUSE_MS_MAX)));
@@ -126,7 +129,7 @@ final class ClientRun {
     }
   }
 
-  /** Unknown also if the code has not made the callback yet. */
+  /** Like {@link #answer}, but also returns "unknown" if the code has not made the callback yet. */
   private static String madeAnswer(Supplier<Boolean> call) {
     try {
       return answer(call);
@@ -151,7 +154,10 @@ final class ClientRun {
     }
   }
 
-  /** One after the other, so that their order is known; each twice, on different servers. */
+  /**
+   * Sends the signals one after the other, so that their order is known. Sends each twice, at
+   * different servers.
+   */
   private void sendSignals(String runId) throws InterruptedException {
     for (int i = 1; i <= Scenarios.signalCount(input); i++) {
       Pause.of(Duration.ofMillis(random.nextInt(SIGNAL_PAUSE_MS_MAX)));

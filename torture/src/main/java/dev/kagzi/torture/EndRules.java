@@ -52,9 +52,9 @@ final class EndRules {
   }
 
   /**
-   * After a run was ended from outside, nothing more is recorded in it. The tables store when
-   * transactions began. The ending transaction may have begun first and waited for the lock of one
-   * that recorded a step, at most for the lock time-out.
+   * After a run was ended from outside, no step is recorded in it. The tables store when
+   * transactions began. The transaction that ended the run may have begun before a transaction that
+   * recorded a step, and waited for its lock. It waits at most for the lock time-out.
    */
   static void nothingAfterEnd(RunStory story, Consumer<String> violation) {
     RunRecord run = story.run();

@@ -26,8 +26,8 @@ final class FamilyRules {
   }
 
   /**
-   * A child is an attempt of its parent's step, and every attempt of a child step has its child. Of
-   * a chain, the first run is the child.
+   * Every child belongs to an attempt of a step of its parent, and every attempt of a child step
+   * has a child. If a child continues as new, the step refers to the first run of the chain.
    */
   void eachChildIsAStep(RunStory story, Consumer<String> violation) {
     RunRecord run = story.run();
@@ -50,7 +50,7 @@ final class FamilyRules {
         .forEach(attempt -> violation.accept("step " + attempt.step() + " has no child"));
   }
 
-  /** The recorded result of a child is the child's output, or that of the end of its chain. */
+  /** The recorded result of a child is its output; for a chain, the output of the last run. */
   void parentsRecordChildResults(RunStory story, Consumer<String> violation) {
     story
         .attempts()
@@ -69,8 +69,8 @@ final class FamilyRules {
   }
 
   /**
-   * A child completes, unless its parent was ended from outside: then it ends too, if it has not
-   * before.
+   * A child completes, unless its parent was cancelled or terminated. Then the child is ended too,
+   * if it has not ended before.
    */
   void childrenEndWithTheirParents(RunStory story, Consumer<String> violation) {
     RunRecord run = story.run();
@@ -85,7 +85,8 @@ final class FamilyRules {
       violation.accept(
           "child ended as %s, its parent as %s".formatted(run.status(), parentRun.status()));
     }
-    // The child's last report may be in flight while the message to end it is.
+    // The child's last report and the message that ends the child may be in flight at the same
+    // time.
     if (ended && completed && run.finishedMicros() > parentRun.finishedMicros() + SLACK_MICROS) {
       violation.accept("child completed long after its parent had been ended");
     }
@@ -96,7 +97,10 @@ final class FamilyRules {
    */
   private static final long SLACK_MICROS = 30_000_000;
 
-  /** Once a step behind a race has begun, only the winner runs again. */
+  /**
+   * Once an execution has begun a step that follows a race, later claims execute no step of the
+   * losing branches.
+   */
   static void losersDoNotRunAgain(RunStory story, Consumer<String> violation) {
     for (RunStory.Execution earlier : story.executions()) {
       Map<String, String> winners = decidedRaces(earlier);

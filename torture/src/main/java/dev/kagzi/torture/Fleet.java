@@ -102,7 +102,10 @@ final class Fleet implements AutoCloseable {
     return links;
   }
 
-  /** Each process prefers another server. */
+  /**
+   * Returns the addresses of all servers, from index {@code first} on, so that processes prefer
+   * different servers.
+   */
   private static String addresses(List<Link> links, int first) {
     List<String> addresses = new ArrayList<>();
     for (int i = 0; i < links.size(); i++) {

@@ -53,7 +53,7 @@ final class HandlerRules {
 
   private static int failures(RunStory story, Scenario scenario, RunRecord run) {
     int last = run.hasFailed() && !story.isTerminated() ? 1 : 0;
-    // Retries by a policy are at most one failure, the last.
+    // With a retry policy, only a failure of the last attempt starts a handler.
     return scenario.has(Behavior.RETRIES) ? last : run.attempts() - 1 + last;
   }
 

@@ -19,11 +19,12 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One of our programs in its own process, which is killed and restarted many times. It prints a
- * first line when it is ready, and ends with its standard input, so that it does not outlive this
- * process.
+ * A program of the torture test in its own process, which is killed and restarted many times. It
+ * prints a first line when it is ready. It ends when its standard input is closed, so that it does
+ * not outlive this process.
  *
- * <p>Thread-safe; a caller holds its lock during an operation that takes time.
+ * <p>Thread-safe. If several threads control the process, a caller holds its lock during an
+ * operation that takes time.
  */
 final class JavaProcess implements AutoCloseable {
   private static final Duration READY_MAX = Duration.ofSeconds(60);
@@ -52,7 +53,9 @@ final class JavaProcess implements AutoCloseable {
     return name;
   }
 
-  /** Only the holder of this lock may start, kill or stop the process. */
+  /**
+   * If several threads start, kill or stop the process, each must hold this lock while it does so.
+   */
   ReentrantLock lock() {
     return lock;
   }
@@ -96,7 +99,8 @@ final class JavaProcess implements AutoCloseable {
       command.add("--sun-misc-unsafe-memory-access=allow");
     }
     command.add("--enable-native-access=ALL-UNNAMED");
-    // Processes live shortly: a quick start counts, and a heap that leaves memory for the others.
+    // The processes live for a short time only, so a quick start matters. A small heap leaves
+    // memory for the other processes.
     command.addAll(List.of("-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), program.getName()));
     return command;

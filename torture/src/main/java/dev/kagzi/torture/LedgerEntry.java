@@ -77,13 +77,14 @@ record LedgerEntry(
     /** The client, which follows a published value, has read it. */
     WATCHED,
     /**
-     * An answer of a callback was acknowledged; the field {@code step} is the callback, {@code
-     * value} the answer.
+     * The client has answered a callback, and the call was acknowledged; the field {@code step} is
+     * the callback. The value is what this client sent, although another answer may have been
+     * first.
      */
     ANSWERED,
     /** The workflow's code has learnt that its run is cancelled. */
     STOPPED,
-    /** It has executed its undos. */
+    /** The workflow's code has executed its undos after the cancel. */
     CLEANED,
     /** The client has received the run's result; the field {@code step} is its status. */
     RESULT

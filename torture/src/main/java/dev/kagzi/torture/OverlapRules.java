@@ -5,13 +5,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Rules for a schedule whose runs must not overlap: at most one run is open, no slot waits while
- * none is open, and no slot is missed while none is open.
+ * Rules for a schedule whose runs must not overlap: at most one run is open, no slot waits while no
+ * run is open, and no slot is missed while no run is open.
  *
- * <p>Times in the rows cannot prove the last rule: a server that is paused while it ends a run
- * writes the time when it began. Until the commit all others see the run as open. Two plain
- * snapshots cannot either: a decision may be taken before the first and be committed after it. So
- * the first snapshot must lock the schedule; a later decision then sees what the snapshot has seen.
+ * <p>Times in the rows cannot prove the last rule. A server that is paused while it ends a run
+ * writes the time when its transaction began, and until the commit all others see the run as open.
+ * Two plain snapshots cannot prove it either: a server may decide on a slot before the first
+ * snapshot and commit after it. So the first snapshot locks the schedule. A later decision then
+ * sees what the snapshot has seen.
  */
 final class OverlapRules {
   private final List<String> problems;

@@ -12,7 +12,7 @@ import java.util.stream.Collectors;
 /**
  * A schedule of a torture test: its cron expression, and an independent computation of its slots.
  *
- * @param hours empty for every hour, by a star
+ * @param hours empty for every hour ({@code *})
  * @param days of the month; empty for every day
  * @param weekdays 0 is Sunday; empty for every day
  * @param maxCatchup how many late slots become runs afterwards
@@ -57,7 +57,8 @@ record PlannedSchedule(
             of(i, random, Set.of(0, 30), every(0, 60, 1), Set.of(), Set.of(), Set.of())
                 .catchingUp(ALL_CAUGHT_UP);
       } else if (i == 1) {
-        // The schedule before shows when servers fire; this one must fire then, and only then.
+        // The first schedule shows when servers fire. This schedule has no catch-up, so it must
+        // fire at most of these times, and never late.
         plan =
             of(i, random, Set.of(0), every(0, 60, 1), Set.of(), Set.of(), Set.of()).catchingUp(0);
       } else if (kind < 0.002) {

@@ -46,7 +46,10 @@ final class Recovery {
     }
   }
 
-  /** As short as plans allow; the victim is a process that the client uses now. */
+  /**
+   * The shortest fault of this kind that plans contain. Its victim is a process that the client
+   * uses now.
+   */
   private Fault fault(FaultKind kind) {
     int target =
         switch (kind.victim()) {

@@ -15,11 +15,11 @@ import org.jspecify.annotations.Nullable;
  * @param steps attempts in their order, by step
  * @param allSignals signals and answers of callbacks, in the order of their arrival
  * @param published the stored value; empty if there is none
- * @param chainSignals of a run that has not continued: the signals of all runs of its chain, in the
- *     order of the runs, without answers of callbacks; of others none
+ * @param chainSignals the signals of all runs of the chain, in the order of the runs, without
+ *     answers of callbacks; empty if the run has continued as new
  * @param executions of the run's code, in no order
- * @param client the client's entries, in their order; those about earlier runs of the chain
- *     included, because calls follow the chain
+ * @param client the client's entries, in their order. They include entries about earlier runs of
+ *     the chain, because calls follow the chain
  */
 record RunStory(
     String runId,
@@ -46,7 +46,10 @@ record RunStory(
       return entries.stream().filter(entry -> entry.event() == event);
     }
 
-    /** Whether this is a branch's part of an execution; its progress is its own. */
+    /**
+     * Whether this is the part of an execution that a branch wrote. A branch progresses
+     * independently of the main code.
+     */
     boolean isBranch() {
       return entries.getFirst().author().execution().indexOf(Script.BRANCH_MARK) >= 0;
     }

@@ -16,8 +16,9 @@ final class SagaRules {
   private static final String UNDO_PREFIX = "saga[";
 
   /**
-   * Code that opened a group waits for it. So times show the order of its registrations and those
-   * of the group's branches. Branches of one group are ordered by their positions.
+   * The order of registration. Code that opens a group of branches waits for the group, so times
+   * show the order of its own registrations and those of the branches. Registrations of different
+   * branches of one group are ordered by the positions of the branches.
    */
   private static final Comparator<LedgerEntry> REGISTRATION =
       (one, other) -> {
@@ -30,8 +31,8 @@ final class SagaRules {
   private SagaRules() {}
 
   /**
-   * What is due in a run that has compensated: what the last execution registered, and the undo of
-   * each recorded step, whichever execution registered it.
+   * Every undo that is due in a compensated run is recorded once. Due are all undos that the last
+   * execution registered, and the undo of each recorded step, whichever execution registered it.
    */
   static void dueUndosAreRecorded(RunStory story, Consumer<String> violation) {
     if (lastExecution(story).isEmpty()) {
@@ -96,7 +97,7 @@ final class SagaRules {
         .findFirst();
   }
 
-  /** By key, what the last execution and its branches have registered. */
+  /** Returns, by step key, the undos that the last execution and its branches have registered. */
   private static Map<String, LedgerEntry> registered(RunStory story) {
     Map<String, LedgerEntry> registered = new LinkedHashMap<>();
     lastExecution(story).stream()

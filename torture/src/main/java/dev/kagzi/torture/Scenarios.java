@@ -358,7 +358,10 @@ final class Scenarios {
     }
   }
 
-  /** Receives beside a sleep, until all signals are received: both may be due at once. */
+  /**
+   * Receives in a race with a sleep, until all signals are received. Both branches may be due at
+   * once.
+   */
   private static void signalsInRaces(Script script) {
     int received = 0;
     for (int i = 1; received < script.signalCount(); i++) {

@@ -84,8 +84,8 @@ final class ScheduleRules {
 
   /**
    * The slots at which servers certainly fired: those that the busiest schedule with full catch-up
-   * has fired on time. No other schedule is decided on after it, since the one that has been due
-   * for the longest time comes last.
+   * has fired on time. A server decides on due schedules from the newest next slot to the oldest.
+   * The busiest schedule has the oldest one, so no other schedule is decided on after it.
    */
   private Set<Long> firedOnTime(Map<String, List<Fired>> fired) {
     List<Fired> most = List.of();
@@ -104,7 +104,8 @@ final class ScheduleRules {
 
   /**
    * Without catch-up a slot may be missed whenever no server fires. While a server fires, most
-   * slots become runs; not all, since a fault may occur between the two schedules.
+   * slots must become runs. Not all, because a fault may occur between this schedule and the one
+   * that shows when servers fired.
    */
   private void checkOnTime(String name, List<Long> slots, List<Fired> runs, Set<Long> onTime) {
     long due = slots.stream().filter(onTime::contains).count();
@@ -162,8 +163,8 @@ final class ScheduleRules {
     runs.forEach(run -> decidedUs.put(run.slot, run.atUs));
     for (long slot : slots) {
       if (!decidedUs.containsKey(slot)) {
-        // Slots are decided on in order, many at a time or in portions: with the next one that was
-        // fired at the latest. Without a later run, it was among the newest.
+        // A server decides on slots in order, so it decided on this slot no later than on the next
+        // slot that has a run. If no later slot has a run, this slot is among the newest.
         Map.Entry<Long, Long> next = decidedUs.higherEntry(slot);
         int newer =
             next == null
@@ -197,7 +198,10 @@ final class ScheduleRules {
     }
   }
 
-  /** The number of slots after that of the run and not after its decision. */
+  /**
+   * The number of slots that are newer than the slot of the run, and were due when it was decided
+   * on.
+   */
   private static int newerWhenFired(List<Long> slots, Fired run) {
     return countUntil(slots, run.atUs / US_PER_SECOND) - countUntil(slots, run.slot);
   }

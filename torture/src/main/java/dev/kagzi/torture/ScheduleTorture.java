@@ -30,9 +30,10 @@ import java.util.stream.Collectors;
 
 /**
  * A torture test of schedules: days pass in minutes, while servers are killed, paused and cut off
- * from PostgreSQL, and PostgreSQL is killed. Afterwards each slot that a walk over all minutes
- * finds must be one run, none early, and none without a slot. The runs of some schedules take hours
- * of that time, and must not overlap.
+ * from PostgreSQL, and PostgreSQL is killed. Afterwards the test finds all slots by a walk over all
+ * minutes. Each slot must have one run, or be counted as missed if its schedule allows that. No run
+ * may be early or without a slot. The runs of some schedules take hours of that time, and must not
+ * overlap.
  */
 final class ScheduleTorture implements AutoCloseable {
   /** Ten days in which clocks are put forward in Europe and back in Australia. */
@@ -214,7 +215,10 @@ final class ScheduleTorture implements AutoCloseable {
         .toList();
   }
 
-  /** Some end at once, some after up to two hours or by their time-out, and some fail. */
+  /**
+   * The code of a run that lasts. Some runs end at once, some sleep for up to two hours or until
+   * their time-out, and some fail.
+   */
   private static String last(WorkflowContext ctx, String name) {
     int lot = ctx.step("lot", Integer.class, () -> ThreadLocalRandom.current().nextInt(100));
     if (lot < 60) {

@@ -38,7 +38,9 @@ final class ScheduledLoad implements AutoCloseable {
   private static final Duration BETWEEN_TRIGGERS = Duration.ofMillis(200);
   private static final int FEW_CAUGHT_UP = 3;
 
-  /** No fault stops all servers for longer, so that later slots are not caught up. */
+  /**
+   * No fault stops all servers for this long, so a slot that fires later than this is not on time.
+   */
   private static final long LATE_SECONDS = 15;
 
   /** All servers run when the schedules stop, so that no older slot is undecided. */
@@ -126,7 +128,7 @@ final class ScheduledLoad implements AutoCloseable {
     return problems;
   }
 
-  /** All slots before the next one: those are decided on. */
+  /** Returns the slots before the next one. Servers have decided on all of them. */
   private List<Long> slots(String id, long next) {
     List<Long> slots = new ArrayList<>();
     PlannedSchedule plan = plans.get(id);

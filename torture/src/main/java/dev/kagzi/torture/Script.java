@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  * fails depends only on the run's input and on what the client has repaired.
  */
 final class Script {
-  /** Separates an execution from the branch that writes. */
+  /** Separates the id of an execution from the branch that writes an entry. */
   static final char BRANCH_MARK = '/';
 
   /** The signal of all scenarios that receive one. */
@@ -59,7 +59,7 @@ final class Script {
   private final String scope;
   private final List<String> values;
 
-  /** The script that has opened a saga, and the saga; of a branch, those of the code around it. */
+  /** The open saga, and the script that opened it. A branch has those of the code around it. */
   private @Nullable Undos undos;
 
   private int published;
@@ -330,7 +330,7 @@ final class Script {
     return String.join(" ", failedRunId, status, error);
   }
 
-  /** The script of a branch: its steps and its progress are its own. */
+  /** Creates the script of a branch, which has its own steps and values. */
   private Script branch(WorkflowContext branch, String name) {
     String inner = scope + name + "/";
     Author own =
@@ -416,7 +416,10 @@ final class Script {
     context.ledger().write(Event.DUE, ctx.runId(), author, undoScope(name) + name, 0, undone);
   }
 
-  /** The script of an undo, which the code that compensates executes itself. */
+  /**
+   * Creates the script of an undo. The code that compensates executes the undo, so both have the
+   * same author.
+   */
   private Script undoing(WorkflowContext undo, String name) {
     return new Script(undo, context, claim, author, input, undoScope(name), values);
   }

@@ -13,7 +13,10 @@ final class StepRules {
 
   private StepRules() {}
 
-  /** A result is the last attempt of its step; a final failure, within one attempt of the run. */
+  /**
+   * A result is the last attempt of its step. A final failure is the last attempt within one
+   * attempt of the run.
+   */
   static void oneResultPerStep(RunStory story, Consumer<String> violation) {
     story.steps().forEach((step, attempts) -> checkAttempts(step, attempts, violation));
   }
@@ -65,10 +68,10 @@ final class StepRules {
   }
 
   /**
-   * A claim is lost when the next one is assigned, which is before the next execution begins. A
-   * later write for the lost claim has passed the fence. Only sleeps end by themselves, for the
-   * claim that began them: those of a resumed run, and those of a branch while another has been
-   * woken.
+   * A claim is lost when the next claim is assigned, which is before the next execution begins. A
+   * later write for the lost claim has passed the fence. Only sleeps are an exception: they end by
+   * themselves, and their rows keep the epoch of the claim that began them. This happens in a
+   * resumed run, and in a branch while another branch has been woken.
    */
   static void noWriteOfLostClaim(RunStory story, Consumer<String> violation) {
     for (Execution later : story.executions()) {
@@ -93,8 +96,9 @@ final class StepRules {
   }
 
   /**
-   * The end of a run closes open steps with a failure of its own: when the run is ended from
-   * outside, and what losers of a race or children that were not awaited have left open.
+   * Whether the end of the run closed this open step with a failure of its own. If a run is ended
+   * from outside, this can happen to every step. Otherwise it can happen to steps in branches, such
+   * as those of the losers of a race, and to children that were not awaited.
    */
   static boolean isClosedByEnd(RunStory story, StepRecord attempt) {
     RunRecord run = story.run();

@@ -67,7 +67,10 @@ final class TimeRules {
                         .formatted(late.step(), late.value())));
   }
 
-  /** By the database's clock; and the client's answer by the machine's clock. */
+  /**
+   * No run times out early: neither the run by the database's clock, nor the client's result by the
+   * clock of the machine.
+   */
   static void noRunTimesOutEarly(RunStory story, Consumer<String> violation) {
     RunRecord run = story.run();
     Scenario scenario = story.scenario();

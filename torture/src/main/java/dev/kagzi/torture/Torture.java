@@ -47,13 +47,13 @@ final class Torture implements AutoCloseable {
     this.load =
         Load.start(
             settings, fleet.clientAddresses(), fleet.otherClientAddresses(), workFolder.folder());
-    // Recovery is measured under even load.
+    // Recovery is measured under an even load, so without schedules.
     this.scheduled =
         settings.scenarios().equals(Scenarios.ALL)
             ? ScheduledLoad.start(fleet.clientAddresses())
             : null;
     this.injector = new Injector(fleet);
-    // A process that is paused would not notice the end of this one.
+    // Child processes normally end with this process. A paused one would not notice that it ended.
     this.endFleet = new Thread(fleet::stopPrograms, "end-fleet");
     Runtime.getRuntime().addShutdownHook(endFleet);
   }

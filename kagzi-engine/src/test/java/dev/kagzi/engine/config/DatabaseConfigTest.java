@@ -41,7 +41,10 @@ class DatabaseConfigTest {
     assertThat(DatabaseConfig.masked(url)).isEqualTo(shown);
   }
 
-  /** The driver would otherwise use a standby that is listed first, or is behind the only name. */
+  /**
+   * Otherwise the driver would use a standby that is listed first, or to which the only host name
+   * resolves.
+   */
   @ParameterizedTest
   @CsvSource({
     "jdbc:postgresql://db/k, jdbc:postgresql://db/k?targetServerType=primary",

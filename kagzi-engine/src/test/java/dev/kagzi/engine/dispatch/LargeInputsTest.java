@@ -129,7 +129,7 @@ class LargeInputsTest {
     assertThat(received).containsExactlyInAnyOrderElementsOf(runs);
   }
 
-  /** The next claim query finds the rest, not the fallback check. */
+  /** The next claim query must find the remaining runs, without waiting for the fallback check. */
   @Test
   void a_worker_with_limits_gets_what_did_not_fit_into_memory_at_once() throws Exception {
     engine.close();

@@ -274,7 +274,7 @@ class ExplainRunTest extends ExplainFixture {
         .endsWith("it stays blocked until table kagzi_steps of that database can be read.");
   }
 
-  /** The question at its end helps most, and stands behind values that may be long. */
+  /** The question at the end of the message helps most, and it follows values that may be long. */
   @Test
   void a_long_message_of_what_differs_is_not_cut_early() {
     Claim claim = claim();

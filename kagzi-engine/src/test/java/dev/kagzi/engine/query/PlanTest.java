@@ -349,7 +349,7 @@ class PlanTest {
                 SlotQueries.EXECUTED_MAX))
         .contains("workflow_runs_claim")
         .contains("workflow_runs_own_lease")
-        // Of the runs that are due within a lease, and of those that are due.
+        // One search reads the runs that are due within a lease, the other those that are due now.
         .contains("Scan Backward using workflow_runs_claim")
         .matches(plan -> plan.split("->  Limit", -1).length > 2, "limits both searches");
   }

@@ -48,7 +48,10 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Cancel with clean-up: who cleans up, where the code learns it, and how the run ends. */
+/**
+ * Cancel with clean-up: which runs clean up, where their code learns of the cancel, and how they
+ * end.
+ */
 class CleanUpTest extends EngineFixture {
   private static final long GRACE_MS = 60_000;
   private static final RetryPolicy HOURLY =

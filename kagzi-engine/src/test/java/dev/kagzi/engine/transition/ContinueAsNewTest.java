@@ -53,7 +53,10 @@ import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Chains of runs: a run ends and its successor starts, and who follows. */
+/**
+ * Chains of runs: a run ends, its successor starts, and calls, children and parents follow the
+ * chain.
+ */
 class ContinueAsNewTest extends FamilyTest {
   /** The statement that inserts successors. */
   private static final String INSERTS_SUCCESSOR = "continued_from,";
@@ -303,7 +306,8 @@ class ContinueAsNewTest extends FamilyTest {
     RunId other = engine.start();
     CompletableFuture<?> held;
     try (Holds.Hold hold = holds.statement(LOCK)) {
-      // A lane that is held here leaves the next writes to one batch of another lane, or of itself.
+      // While this lane is held, the next writes wait for one batch if they belong to the same
+      // lane. Otherwise another lane writes them.
       held = engine.engine().runs().cancel(NAMESPACE, other);
       hold.awaitReached();
       sent = engine.engine().runs().signal(NAMESPACE, claim.runId(), signal("a"));
@@ -365,7 +369,7 @@ class ContinueAsNewTest extends FamilyTest {
     assertThat(signals(successor)).extracting(SignalView::signalId).containsExactly("a", "b");
   }
 
-  /** The start waits for the successor's transaction, and never gets in between. */
+  /** The start waits for the transaction that ends the run and inserts its successor. */
   @Test
   void no_start_takes_the_external_id_between_a_run_and_its_successor() throws Exception {
     Claim claim = startAndClaim(queue);
@@ -673,7 +677,10 @@ class ContinueAsNewTest extends FamilyTest {
             + "', '', 'CANCEL', kagzi.clock())");
   }
 
-  /** The report deletes the messages to its run, as an answer to its question for results. */
+  /**
+   * The report reads and deletes the messages to its run, because they may be results that it waits
+   * for. The cancel is one of these messages.
+   */
   @Test
   void a_cancel_of_the_parent_is_not_lost_to_a_report_that_is_sent_again() {
     Family family = family();

@@ -128,7 +128,8 @@ class FenceTest {
     for (Report alone : everyReport(lost.claim())) {
       ReportResult result = engine.report(alone);
 
-      // After a release the report may be answered like a repeat.
+      // After the deregistration has released the claim, these reports may be answered like
+      // repeated ones.
       boolean changesNothing =
           alone instanceof Report.StepStarted
               || alone instanceof Report.Awaited
@@ -411,7 +412,10 @@ class FenceTest {
     }
   }
 
-  /** A join would compare its snapshot; the lock waits for the claim and sees the new epoch. */
+  /**
+   * The report locks the row of the run, so it waits for the claim and sees the new epoch. A join
+   * would compare the epoch of its own, older snapshot.
+   */
   @ParameterizedTest
   @EnumSource(Late.class)
   void a_report_waits_for_a_concurrent_claim_and_is_then_lost(Late late) throws Exception {
@@ -439,7 +443,10 @@ class FenceTest {
         .isZero();
   }
 
-  /** The reverse: a claim waits for the batch, so it cannot miss its results. */
+  /**
+   * The reverse: claim queries skip the run while the batch has locked it, so a claim cannot miss
+   * the results of the batch.
+   */
   @Test
   void a_batch_in_progress_keeps_its_runs_from_being_claimed() throws Exception {
     RunId run = engine.start();
@@ -512,8 +519,8 @@ class FenceTest {
   }
 
   /**
-   * The claiming statement sees a snapshot of its begin. A step that is acknowledged after that,
-   * before the lock is held, is only visible to a later statement.
+   * The claim statement reads a snapshot from when it began. A step that is acknowledged after that
+   * moment, but before the claim locks the run, is visible only to a later statement.
    */
   @Test
   void a_step_acknowledged_during_the_claim_is_in_the_history() throws Exception {

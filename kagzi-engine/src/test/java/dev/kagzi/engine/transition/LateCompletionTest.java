@@ -127,7 +127,7 @@ class LateCompletionTest {
     awaitPending(run);
   }
 
-  /** The poll that finds the run gets neither it nor another one. */
+  /** The claim query of a poll finds the run and delays it. The poll gets no task. */
   private void expireAgain(RunId run) {
     stored.expireLease(run);
     Poll poll = engine.poll(engine.register(), 1);

@@ -266,7 +266,10 @@ class PublishedTest extends EngineFixture {
     }
   }
 
-  /** A run whose values are stored here again and again must not hide those of other servers. */
+  /**
+   * Frequent changes of one run at this server must not keep it from reading values that other
+   * servers store for another run.
+   */
   @Test
   void a_watch_of_a_value_at_another_server_is_notified_while_another_run_is_busy()
       throws Exception {
@@ -276,7 +279,8 @@ class PublishedTest extends EngineFixture {
     try (TestEngine elsewhere = TestEngine.start(database.config(), "elsewhere")) {
       CompletableFuture<Void> never = watch(busy.runId(), "", Long.MAX_VALUE);
       CompletableFuture<Void> notified = watch(quiet.runId(), "progress", 0);
-      // Each watch is read when it begins; this one was read after the others.
+      // A watch is read when it begins. Once this watch is notified, the first two have been read
+      // too.
       watch(busy.runId(), "progress", 0).get(20, TimeUnit.SECONDS);
 
       elsewhere.report(published(quiet, value("", 1, 1, "a")));

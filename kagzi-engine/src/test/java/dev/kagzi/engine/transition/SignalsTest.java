@@ -366,7 +366,10 @@ class SignalsTest extends EngineFixture {
         .containsExactlyInAnyOrder("race[asked]/approval", "approval", "approval#2");
   }
 
-  /** A replay of the loser needs its receipts, to find the undos behind them. */
+  /**
+   * A replay of the losing branch needs its recorded receives, to register the undos that follow
+   * them.
+   */
   @Test
   void with_the_winner_the_receipts_of_a_loser_stay_recorded_and_its_signals_are_given_back() {
     Claim claim = startAndClaim();

@@ -368,7 +368,7 @@ class WorkersTest {
   }
 
   /**
-   * Another server has marked the worker offline: this one learns it from the refused heartbeat.
+   * Another server has marked the worker offline. This server learns it from the refused heartbeat.
    */
   @Test
   void a_worker_whose_heartbeat_was_refused_gets_no_work() {

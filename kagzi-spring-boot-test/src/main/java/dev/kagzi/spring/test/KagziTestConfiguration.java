@@ -8,7 +8,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.test.context.TestConfiguration;
 import org.springframework.context.annotation.Bean;
 
-/** Replaces the connection of the properties by one to an environment of the test kit. */
+/**
+ * Connects the client to an environment of the test kit, instead of the server in the properties.
+ */
 @TestConfiguration(proxyBeanMethods = false)
 class KagziTestConfiguration {
 
@@ -17,13 +19,16 @@ class KagziTestConfiguration {
     return new EnvConnector();
   }
 
-  /** Depends on the client, by which the environment is started. */
+  /**
+   * Depends on the client, because the connector starts the environment when it connects the
+   * client.
+   */
   @Bean(destroyMethod = "close")
   KagziEnv kagziEnv(Kagzi kagzi, EnvConnector connector) {
     return connector.env();
   }
 
-  /** The client of the environment is that of the application. Called once, by Spring. */
+  /** Starts an environment whose client is that of the application. Called once, by Spring. */
   static final class EnvConnector implements KagziConnector {
     private @Nullable KagziEnv env;
 

@@ -132,7 +132,7 @@ class DatabaseFailureLogTest {
     assertThat(log.lines()).isEmpty();
   }
 
-  /** Its sender repeats it, up to 17 times in ten seconds. */
+  /** The sender of a failing statement repeats it, up to 17 times in ten seconds. */
   @Test
   void a_statement_that_fails_again_and_again_costs_one_line_a_minute() {
     UUID worker = UUID.randomUUID();

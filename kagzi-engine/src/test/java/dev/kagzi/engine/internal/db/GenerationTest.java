@@ -10,7 +10,10 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class GenerationTest {
-  /** Two restores of one backup, for example. No server is left that has seen the first one. */
+  /**
+   * For example, one backup is restored twice, and no server is left that has seen the first
+   * restore.
+   */
   @Test
   void databases_with_the_same_generation_seldom_choose_the_same_next_one() {
     Random random = new Random(1);

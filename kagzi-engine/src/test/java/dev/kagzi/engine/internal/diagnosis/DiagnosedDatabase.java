@@ -17,7 +17,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A migrated database on a durable PostgreSQL of its own kind, without an engine. */
+/** A migrated database on a durable PostgreSQL, without an engine. */
 final class DiagnosedDatabase implements AutoCloseable {
   private static final AtomicInteger COUNT = new AtomicInteger();
 

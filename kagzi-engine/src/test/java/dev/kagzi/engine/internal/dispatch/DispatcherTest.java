@@ -173,7 +173,7 @@ class DispatcherTest {
     assertThat(metrics().fallbackClaimed()).isZero();
   }
 
-  /** One message announces all of them, without their number. */
+  /** One message announces all of these runs, without their number. */
   @Test
   void runs_that_a_schedule_starts_together_are_all_dispatched_at_once() {
     WorkerId worker = engine.register();

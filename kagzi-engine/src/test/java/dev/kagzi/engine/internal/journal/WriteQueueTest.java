@@ -68,7 +68,10 @@ class WriteQueueTest {
     assertThat(WriteQueue.offer(second, List.of(new Numbered(2)), 1)).isTrue();
   }
 
-  /** Otherwise a server under full load would never use its lanes again. */
+  /**
+   * If they stayed in the shared queue, a server under full load would never use its other lanes
+   * again.
+   */
   @Test
   void callers_that_wait_for_space_are_taken_back_with_their_queue() throws Exception {
     WriteQueue<Numbered> shared = new WriteQueue<>(100);

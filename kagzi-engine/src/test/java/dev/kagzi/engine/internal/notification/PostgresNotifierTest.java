@@ -67,7 +67,10 @@ class PostgresNotifierTest {
                 .orElseThrow());
   }
 
-  /** A server that starts while another counts announces itself before that count is used. */
+  /**
+   * A server may start and announce itself while another server counts. Then the count is older
+   * than the announcement and must not replace it.
+   */
   @Test
   void an_older_count_of_servers_does_not_replace_a_newer_one() throws Exception {
     one.start();
@@ -79,7 +82,9 @@ class PostgresNotifierTest {
     assertThat(received.poll(10, TimeUnit.SECONDS)).isEqualTo(new ServerMessage.Versions());
   }
 
-  /** It would not hear of a server that starts after it has counted the others. */
+  /**
+   * Otherwise it would miss the message of a server that starts after it has counted the others.
+   */
   @Test
   void a_server_that_has_started_listens() {
     one.start();
@@ -98,7 +103,7 @@ class PostgresNotifierTest {
     assertThat(received.poll(10, TimeUnit.SECONDS)).isEqualTo(new ServerMessage.Everything());
   }
 
-  /** The receivers of its messages may not exist yet. */
+  /** Before that, the objects that receive its messages may not exist. */
   @Test
   void nothing_is_received_before_start() throws Exception {
     assertThat(listeners()).isZero();

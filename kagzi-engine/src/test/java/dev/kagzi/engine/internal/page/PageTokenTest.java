@@ -71,7 +71,7 @@ class PageTokenTest {
     String letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     for (int round = 0; round < 1_000; round++) {
       StringBuilder altered = new StringBuilder(token);
-      // The last letter has bits that no byte uses.
+      // The last letter stays: it has bits that no byte uses, so a change of it may change nothing.
       int at = random.nextInt(5, token.length() - 1);
       altered.setCharAt(at, letters.charAt(random.nextInt(letters.length())));
       if (!altered.toString().equals(token)) {

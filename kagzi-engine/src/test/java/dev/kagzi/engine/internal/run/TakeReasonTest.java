@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The words for the ways in which a run gets free. */
+/** The reasons for which a claim is taken away from its holder. */
 class TakeReasonTest {
   private static final Path PAGE = Path.of("../docs/internals/leases-and-crashes.md");
   private static final Path RECOVERY =

@@ -21,7 +21,10 @@ import org.junit.jupiter.api.Test;
 
 /** Runs for slots of the past, on request. */
 class BackfillTest extends FirerFixture {
-  /** If the run was purged, a new call executes the slot again, and not with the same keys. */
+  /**
+   * A repeated call creates the same run ids, even if the first runs were lost. A new call creates
+   * new run ids, so the idempotency keys of the steps are new too.
+   */
   @Test
   void the_run_ids_of_a_backfill_follow_from_its_call() {
     ScheduleView schedule = create(minutely("filled"));

@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** A schedule or a slot that cannot fire does not keep others from it. */
+/** A schedule or a slot that cannot fire does not prevent others from firing. */
 class BadScheduleTest extends FirerFixture {
   /** Starts a run outside of the schedule, with the external id of one of its slots. */
   private void take(ScheduleView schedule, Instant slot) {

@@ -44,7 +44,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class BufferedSlotTest {
   @RegisterExtension static final TestDatabase database = new TestDatabase();
 
-  /** Only this statement of an end contains this text. */
+  /** This text is only in the statement that locks the template when a run ends. */
   private static final String LOCKS_TEMPLATE = "OR t.buffered_at IS NOT NULL)";
 
   private final Stored stored = new Stored(database);

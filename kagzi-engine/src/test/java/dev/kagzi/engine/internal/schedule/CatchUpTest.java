@@ -104,7 +104,8 @@ class CatchUpTest extends FirerFixture {
     firer.close();
     firer =
         new ScheduleFirer(database.open(), new ScheduleConfig(2, 5), Duration.ofHours(1), events);
-    // As many as a batch takes: they must not fill it.
+    // Two late schedules, as many as a batch takes. They must not keep the others out of the
+    // batches.
     ScheduleView late = create(minutely("late"));
     ScheduleView later = create(minutely("later"));
     database.execute(
@@ -150,7 +151,7 @@ class CatchUpTest extends FirerFixture {
     ScheduleView minutely = create(minutely("minutely"));
     ScheduleView seconds = create(secondly("seconds"));
     Instant slot = next(minutely);
-    // The newest fires first.
+    // The schedule with the newest due slot fires first, so "minutely" fires before "seconds".
     database.execute(
         "UPDATE kagzi.workflow_runs SET fire_at = timestamptz '"
             + slot.minusSeconds(1)
@@ -250,7 +251,10 @@ class CatchUpTest extends FirerFixture {
     assertThat(view(schedule).missedRuns()).isZero();
   }
 
-  /** Also while late slots wait for the catch-up budget: they must not keep the window open. */
+  /**
+   * This also holds while late slots wait for the catch-up budget: they must not keep the on-time
+   * window of the first round open.
+   */
   @Test
   void slots_are_missed_between_two_rounds_of_which_the_first_left_none_on_time() {
     firer.close();

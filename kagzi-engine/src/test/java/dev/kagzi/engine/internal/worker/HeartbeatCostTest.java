@@ -48,7 +48,10 @@ class HeartbeatCostTest {
     }
   }
 
-  /** Without the notifier, whose commits do not wait for the disk either. */
+  /**
+   * The engine has no notifier over PostgreSQL, because its commits do not wait for the disk
+   * either.
+   */
   @Test
   void heartbeats_do_not_wait_for_the_disk_and_everything_else_does() throws Exception {
     List<Connection> writers = new CopyOnWriteArrayList<>();
