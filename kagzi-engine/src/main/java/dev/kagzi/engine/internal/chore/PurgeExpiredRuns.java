@@ -34,7 +34,7 @@ import org.slf4j.LoggerFactory;
  * reads the namespace's retention again, so that a longer one applies at once.
  *
  * <p>At the end of a round, it deletes workers that have been offline for long, counts that are
- * zero, and old rows of {@code requests}.
+ * zero, and old rows of {@code run_rates} and {@code requests}.
  */
 public final class PurgeExpiredRuns implements Chore {
   private static final Logger log = LoggerFactory.getLogger(PurgeExpiredRuns.class);
@@ -49,7 +49,10 @@ public final class PurgeExpiredRuns implements Chore {
   private static final int RATES_MAX = 1_000;
   private static final int REQUESTS_MAX = 1_000;
 
-  /** Begins a task in {@code maintenance_tasks}; the id of a deleted run with steps follows. */
+  /**
+   * Prefix of a task in {@code maintenance_tasks}; the id of a deleted run that still has steps or
+   * signals follows.
+   */
   private static final String STEPS_TASK = "STEPS ";
 
   private static final String ADD_TASK_SQL =

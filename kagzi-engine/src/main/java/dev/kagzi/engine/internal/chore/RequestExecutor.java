@@ -44,7 +44,10 @@ public final class RequestExecutor<K, R> {
   private static final int BATCH_MAX = 500;
   private static final long BATCH_BYTES_MAX = 8 << 20;
 
-  /** So many of the longest pauses between two attempts are a minute. */
+  /**
+   * A request that keeps failing is logged once per this many attempts: at the longest pause
+   * between attempts, once a minute.
+   */
   private static final int ATTEMPTS_PER_LINE = 6;
 
   private final String kind;
@@ -172,7 +175,7 @@ public final class RequestExecutor<K, R> {
     return executed.size() + refused.size();
   }
 
-  /** One for each request, in order. */
+  /** Returns one answer for each request, in order. */
   private List<CompletableFuture<?>> answers(List<Requested<K, R>> batch) {
     List<R> readable = new ArrayList<>();
     for (Requested<K, R> each : batch) {
@@ -191,7 +194,10 @@ public final class RequestExecutor<K, R> {
     return answers;
   }
 
-  /** A request with which the engine cannot deal must not fail those that are beside it. */
+  /**
+   * If the batch throws, executes its requests one by one, so that a bad request does not fail the
+   * others.
+   */
   private List<CompletableFuture<?>> execute(List<R> requests) {
     try {
       return execute.apply(requests);
@@ -226,7 +232,10 @@ public final class RequestExecutor<K, R> {
     }
   }
 
-  /** Whether another try would be refused, too. The buffer of a run may get room for a signal. */
+  /**
+   * Whether another attempt would be refused, too. TOO_MANY_SIGNALS is not final, because the run
+   * may receive buffered signals.
+   */
   private static boolean isFinal(Refusal refusal) {
     return switch (refusal.code()) {
       case NAMESPACE_DISABLED, TOO_MANY_SIGNALS, INTERNAL -> false;

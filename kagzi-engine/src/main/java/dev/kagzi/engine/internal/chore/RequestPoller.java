@@ -20,19 +20,19 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Executes starts and signals that applications have requested in their own transactions, on its
- * own thread. The commits of applications notify nobody, so it polls: often while requests arrive
- * or are {@linkplain #expect expected}. Otherwise it sends no queries; the server heartbeat reads
- * whether there is a request.
+ * own thread. A commit of an application sends no notification, so this class polls: often while
+ * requests arrive or are {@linkplain #expect expected}, otherwise once an hour. The server
+ * heartbeat also reads whether there is a request, and wakes this thread.
  */
 public final class RequestPoller implements Chore, AutoCloseable {
-  /** The interval while a request was seen in the last {@link #ACTIVE_NANOS}. */
+  /** The interval if requests were executed in the last {@link #ACTIVE_NANOS}, or are expected. */
   private static final long ACTIVE_INTERVAL_MS = 100;
 
   private static final long IDLE_INTERVAL_MS = TimeUnit.HOURS.toMillis(1);
   private static final long FAILED_INTERVAL_MS = 2_000;
 
-  // Reads partial indexes that are empty if there is nothing to do. Looks at one request of each
-  // namespace, because a disabled one may have many.
+  // Reads partial indexes that are empty if there is nothing to do. Jumps from namespace to
+  // namespace, because a disabled one may have many requests.
   private static final String PENDING_SQL =
       """
       WITH RECURSIVE names (namespace) AS (
@@ -124,8 +124,8 @@ public final class RequestPoller implements Chore, AutoCloseable {
   }
 
   /**
-   * Polls often for some seconds, because somebody asks for a run that does not exist: it may be
-   * one whose start is about to be committed. Returns at once.
+   * Polls often for some seconds, because a caller asks for a run that does not exist: an
+   * application may be about to commit the request to start it. Returns at once.
    */
   public void expect() {
     Long before = expectedNanos;

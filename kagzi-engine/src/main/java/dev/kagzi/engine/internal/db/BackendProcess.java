@@ -29,7 +29,10 @@ public record BackendProcess(int pid, String startedAt) {
          AND wait_event IS DISTINCT FROM 'SyncRep'
       """;
 
-  /** Terminates the backends of all other sessions of servers, which then open new ones. */
+  /**
+   * Terminates the backends of all other sessions of servers on this database, except backends that
+   * wait for a synchronous standby. The servers then open new sessions.
+   */
   static void endOthers(Session session) throws SQLException {
     session.query(END_OTHERS).list(row -> row.bool("ended"));
   }
@@ -42,9 +45,9 @@ public record BackendProcess(int pid, String startedAt) {
   }
 
   /**
-   * Terminates this backend through another session. Throws if that takes longer than 5 s, and if
-   * the backend waits for a synchronous standby: terminated, it would make a commit visible that
-   * the standby may not have.
+   * Terminates this backend through another session. Throws if this takes longer than 5 s. Also
+   * throws, without terminating it, if the backend waits for a synchronous standby: its commit
+   * would become visible although the standby may not have it.
    */
   public void end(Session other) throws SQLException {
     Ended end =

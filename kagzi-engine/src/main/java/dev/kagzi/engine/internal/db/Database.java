@@ -185,7 +185,10 @@ public final class Database implements AutoCloseable {
         .orElseThrow();
   }
 
-  /** Opens a session outside of the pool; {@link StatementMetrics} counts it by this name. */
+  /**
+   * Opens a session outside of the pool; {@link StatementMetrics} counts its statements by this
+   * name.
+   */
   public Session open(String name) throws SQLException {
     Connection connection = connector.open();
     Session session = new Session(connection, metrics, name, 0);
@@ -211,13 +214,15 @@ public final class Database implements AutoCloseable {
     Generation before = advance(found);
     session.setGeneration(found, () -> generation);
     if (!before.isUnknown() && before.isBefore(found) && !found.isBefore(before)) {
-      // They may still be connected to the primary of an earlier generation.
+      // Pooled connections may still lead to the primary of an earlier generation.
       pool.getHikariPoolMXBean().softEvictConnections();
       listener.begun(found.number());
     }
   }
 
-  /** Returns the last generation that was seen before. */
+  /**
+   * Stores the generation if it follows the last known one. Returns the one that was known before.
+   */
   private synchronized Generation advance(Generation found) {
     Generation before = generation;
     if (before.isBefore(found)) {
@@ -227,8 +232,8 @@ public final class Database implements AutoCloseable {
   }
 
   /**
-   * Lets sessions that {@link #open} returns from now on compare the timeline of PostgreSQL.
-   * Without it, the generation of all sessions is 0.
+   * Makes {@link #open} read the generation of the database for each new session. Sessions that are
+   * opened before this call have generation 0.
    */
   public void watchGenerations(Generation.Listener listener) {
     this.generations = listener;
@@ -297,9 +302,9 @@ public final class Database implements AutoCloseable {
   }
 
   /**
-   * Like {@link #write}, for idempotent work: repeats it when its connection broke or it lost a
-   * race. After a broken connection it is unknown whether PostgreSQL has committed, so the work
-   * must detect its own earlier commit.
+   * Like {@link #write}, for idempotent work: repeats it if its connection broke or if it
+   * conflicted with another transaction, but not after a lock timeout. After a broken connection it
+   * is unknown whether PostgreSQL has committed, so the work must detect its own earlier commit.
    */
   public <T> T writeRepeatable(Session.Work<T> work) {
     for (int repeats = 0; ; repeats++) {
@@ -344,7 +349,7 @@ public final class Database implements AutoCloseable {
   /**
    * Like {@link #logFailure(String, SQLException, Session)}.
    *
-   * @param level of a line about a single statement; outages have their own
+   * @param level the level of the line about a failed statement; lines about outages have their own
    */
   public void logFailure(Level level, String call, SQLException error, @Nullable Session session) {
     long connectedNanos = session == null ? System.nanoTime() : session.openedNanos();
@@ -368,7 +373,7 @@ public final class Database implements AutoCloseable {
     return metrics;
   }
 
-  /** Registers the meters of statements and of the pool of connections for reading. */
+  /** Registers the meters of statements and of the connection pool. */
   public void bind(Meters meters) {
     meters.bind(metrics);
     meters.bindPool(

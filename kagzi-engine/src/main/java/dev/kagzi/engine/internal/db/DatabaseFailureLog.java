@@ -19,8 +19,9 @@ import org.slf4j.spi.LoggingEventBuilder;
  *
  * <p>An outage logs one line when it begins, one per minute while it lasts and one when it ends,
  * however many callers fail. A statement that PostgreSQL refuses because of its data logs one line
- * with the statement, the call and the ids. Any other failure of a statement logs the same, but at
- * most once per minute, because its sender repeats it. Thread-safe.
+ * with the statement, the call and the ids. A conflict with another transaction is logged at DEBUG
+ * only. Any other failure of a statement logs the same line as refused data, but at most once per
+ * minute, because its sender repeats it. Thread-safe.
  */
 public final class DatabaseFailureLog {
   private static final Logger log = LoggerFactory.getLogger(DatabaseFailureLog.class);
@@ -28,8 +29,8 @@ public final class DatabaseFailureLog {
   static final long REPEAT_NANOS = TimeUnit.MINUTES.toNanos(1);
 
   /**
-   * The first log line of an outage comes at least this long after the last such line of an earlier
-   * outage. Otherwise a database that fails again and again would fill the log.
+   * The first log line of an outage comes at least this long after the last "unavailable" line of
+   * the previous outage. Otherwise a database that fails again and again would fill the log.
    */
   static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
 

@@ -10,18 +10,19 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.random.RandomGenerator;
 
 /**
- * The generation of the data. A new one begins with each timeline of PostgreSQL, which begins one
- * when a standby is promoted, and when a backup is recovered. The last commits of the timeline
- * before may then be missing, although a server has acted on them. A dump that was restored begins
- * a generation too: its tables have other object ids.
+ * The generation of the data. PostgreSQL begins a new timeline when a standby is promoted and when
+ * a backup is recovered, and each timeline begins a new generation. The last commits of the
+ * previous timeline may then be missing, although a server has acted on them. A restored dump also
+ * begins a generation, because its tables have other object ids.
  *
  * <p>Each session that {@link Database#open} returns has read the generation before its first
  * statement. The first session on a new timeline begins a new generation, in a transaction that
  * also executes {@link Listener#begins}. Sessions that are opened meanwhile wait for its row lock.
  *
  * @param number increases with each generation; {@link Claim#epochBase} is made of it
- * @param lineage a random value for each generation that this one follows, and as the last one its
- *     own: two databases may have begun generations with the same number
+ * @param lineage the random values of the generations that this one follows, and its own as the
+ *     last one. They tell generations apart if two databases have begun generations with the same
+ *     number
  */
 public record Generation(int number, List<String> lineage) {
   static final Generation UNKNOWN = new Generation(-1, List.of());
@@ -52,7 +53,9 @@ public record Generation(int number, List<String> lineage) {
 
   private static final int BEGIN_MS_MAX = 120_000;
 
-  /** The part of the remaining numbers that a new generation may skip. */
+  /**
+   * A new generation skips fewer than {@code remaining / SKIPPED_PART} of the remaining numbers.
+   */
   private static final int SKIPPED_PART = 64;
 
   /** Receives new generations. */
@@ -141,7 +144,8 @@ public record Generation(int number, List<String> lineage) {
             BEGIN_MS_MAX,
             () -> session.inTransaction(tx -> begin(tx, found, known, nonce, listener)));
     if (found.isPresent && begun.lineage.contains(nonce)) {
-      // No primary was replaced, so other servers have sessions of the generation before.
+      // No primary was replaced, so other servers may still have open sessions of the previous
+      // generation.
       BackendProcess.endOthers(session);
     }
     return begun;
@@ -196,8 +200,9 @@ public record Generation(int number, List<String> lineage) {
   }
 
   /**
-   * Chooses the number of a new generation. It skips a random part of the remaining numbers: if no
-   * server is left that has seen a lost generation, the new one probably has another number.
+   * Chooses the number of a new generation. It skips a random part of the remaining numbers. So the
+   * number probably differs from that of a generation that the database has lost and that no
+   * running server has seen.
    */
   static int next(int before, RandomGenerator random) {
     int remaining = Claim.GENERATION_MAX - before;

@@ -18,7 +18,10 @@ import org.postgresql.PGConnection;
  * itself. Not thread-safe: each thread has its own.
  */
 public final class Session implements AutoCloseable {
-  /** Locks a row, so that the commit waits for a synchronous standby; without one, no row. */
+  /**
+   * Locks and returns a row if a synchronous standby is configured, so that the commit waits for
+   * it.
+   */
   static final String STANDBY_SQL =
       """
       SELECT 1 AS one
@@ -85,9 +88,9 @@ public final class Session implements AutoCloseable {
    * lock is written to the WAL, so a commit would wait for the disk.
    *
    * <p>With a synchronous standby, the transaction commits nevertheless, after it has locked a row.
-   * What it has read may be visible although the standby does not have it: the commit of another
-   * backend process that was ended while it waited for the standby. A commit that has written to
-   * the WAL waits until the standby has everything before it, and one without a write does not.
+   * It may have read a commit that the standby does not have: that of another backend process that
+   * was terminated while it waited for the standby. A commit that has written to the WAL waits
+   * until the standby has everything before it. A commit without a write does not wait.
    */
   public void endByRollback() {
     endsByRollback = true;

@@ -103,7 +103,7 @@ public final class RunChecks {
            LIMIT ?
           """;
 
-  // In the order of the index, so that no statistics make the planner read the whole table. A
+  // Sorted in the order of the index, so that the planner uses it, whatever the statistics are. A
   // RUNNING run keeps blocked_by until its claim ends, but its worker continues it.
   static final String BLOCKED =
       """
@@ -184,7 +184,7 @@ public final class RunChecks {
     }
   }
 
-  /** What is counted is read up to a limit. */
+  /** Adds "at least" to a number that has reached the limit of its query. */
   private static String atLeast(long number, String one) {
     return (number < RUNS_MAX ? "" : "at least ") + CountText.of(number, one);
   }
@@ -219,7 +219,9 @@ public final class RunChecks {
     return finding.withRuns(shown(runs));
   }
 
-  /** Says that not all queues were searched, if so. */
+  /**
+   * Returns a note if not all queues, types and versions were searched; otherwise an empty text.
+   */
   String searched(int keysMax) throws SQLException {
     long keys =
         session.query(KEYS_SEARCHED).bind(keysMax).first(row -> row.bigint("keys")).orElse(0L);

@@ -102,7 +102,10 @@ public final class SettingChecks {
             danger + "; set " + name + " = on in postgresql.conf and reload");
   }
 
-  /** The journal sets it for its own sessions; all others have the database's value. */
+  /**
+   * Sessions outside of the connection pool set it themselves, such as those of the journal. Pooled
+   * sessions have the database's value.
+   */
   public Finding synchronousCommit() {
     String value = setting("synchronous_commit");
     return value.equals("off")
@@ -135,7 +138,7 @@ public final class SettingChecks {
             "ALTER TABLE kagzi.%s RESET (autovacuum_enabled)".formatted(tables.get(0)));
   }
 
-  /** A server that restarts, and one more, must find free connections. */
+  /** One more server must find free connections. */
   public Finding connections() throws SQLException {
     int usable =
         number("max_connections")

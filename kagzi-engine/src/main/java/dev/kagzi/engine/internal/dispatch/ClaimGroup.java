@@ -88,8 +88,8 @@ final class ClaimGroup {
   }
 
   /**
-   * Only the first call has an effect. A second one follows if {@link ClaimLoop} fails after {@link
-   * TaskQueue#claimed}, which has released the slots already.
+   * Releases the reserved slots; a second call has no effect. There is a second call if {@link
+   * ClaimLoop} fails after {@link TaskQueue#claimed}, which has already released the slots.
    */
   void releaseSlots() {
     if (!slotsReleased) {

@@ -49,9 +49,9 @@ public final class ClaimRuns {
    * PENDING, and {@link #DELAY_SQL} delays it. Otherwise a run that kills its workers would kill
    * them all at once.
    *
-   * <p>The first claim of a run has the epoch after the base of the generation. Another claim has
-   * the epoch after that of the run, or after the base and 1 if that is higher: if the database has
-   * lost the run's last claim, this one has another epoch.
+   * <p>The first claim of a run has the epoch {@code base + 1}, where {@code base} is {@link
+   * Session#epochBase}. A later claim has the run's epoch plus 1, but at least {@code base + 2}. So
+   * it differs from a claim of an earlier generation that the database has lost.
    *
    * <p>Runs are claimed while the sum of their inputs and headers is within the byte limit; one run
    * is claimed in any case.
@@ -342,7 +342,7 @@ public final class ClaimRuns {
 
   /**
    * Removes the runs whose history is too large for a task, or does not fit into the byte limit of
-   * all. Returns them; their workers fetch the history separately.
+   * all histories together. Returns these runs; their workers fetch the history separately.
    */
   private static Set<RunId> removeLargeHistories(
       Map<RunId, ReadSteps.Size> sizes, Map<RunId, Integer> runs, int bytesMax, long allBytesMax) {

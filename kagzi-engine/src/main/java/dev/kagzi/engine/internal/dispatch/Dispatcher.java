@@ -211,7 +211,8 @@ public final class Dispatcher implements AutoCloseable {
     if (queue == null) {
       return false;
     }
-    // Before the claim round that the announcement may request: it reserves the slots.
+    // Compute this before executing the effects: the claim round that they may request reserves the
+    // slots.
     QueueEffects announced = queue.runsDue(type, delayMs, 1);
     boolean covered = delayMs <= 0 && queue.coversBacklog(type);
     effects.execute(queue, announced);

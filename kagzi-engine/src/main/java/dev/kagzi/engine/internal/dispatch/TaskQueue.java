@@ -70,7 +70,7 @@ final class TaskQueue {
     return metrics;
   }
 
-  /** Adds a poll, before it requests a claim round: no announcement is missed in between. */
+  /** Adds a poll, and then requests a claim round. In this order, no announcement is missed. */
   synchronized QueueEffects add(WaitingPoll poll, WorkerLimits limits) {
     QueueEffects effects = new QueueEffects();
     PollingWorker worker =
@@ -94,7 +94,9 @@ final class TaskQueue {
     return effects;
   }
 
-  /** Ends a poll whose caller is gone; after the worker's last, a sweep releases its tasks. */
+  /**
+   * Ends a poll whose caller is gone. If it was the worker's last poll, a sweep releases its tasks.
+   */
   synchronized QueueEffects cancel(WaitingPoll poll) {
     QueueEffects effects = new QueueEffects();
     PollingWorker worker = remove(poll, effects);
@@ -412,8 +414,8 @@ final class TaskQueue {
   }
 
   /**
-   * The types of waiting polls, if a free slot waits and no claim round is requested or has begun
-   * for this long; otherwise none. The time starts again when types are returned.
+   * Returns the types of waiting polls if a free slot waits, no claim round is requested, and none
+   * has begun for this long; otherwise none. The time starts again when types are returned.
    */
   synchronized List<PollRequest.Wanted> typesIfQuietFor(long nanos) {
     if (claimRequested || System.nanoTime() - lastClaimNanos < nanos || !hasWaitingSlot()) {

@@ -50,7 +50,7 @@ final class Lane<W extends Write<?>> {
   /**
    * Creates a lane.
    *
-   * @param lanes all lanes of the journal; its index in it is {@code index}
+   * @param lanes all lanes of the journal; this lane is at {@code index}
    */
   Lane(
       int index,
@@ -120,8 +120,9 @@ final class Lane<W extends Write<?>> {
 
   /**
    * Forwards the writes of this lane to another one, and gives back the writes of other lanes, as
-   * the share of this server requires. Nothing of this lane is under way now; but after a broken
-   * connection, the last backend may still commit until {@link #connected} has ended it.
+   * {@link LaneShare} requires. Called between two batches, when no write of this lane is in
+   * flight. After a broken connection it does nothing: the last backend may still commit until
+   * {@link #connected} has terminated it.
    */
   private void shareLanes() {
     if (backend != null && session == null) {
@@ -147,7 +148,10 @@ final class Lane<W extends Write<?>> {
     }
   }
 
-  /** The lane that the writes of this one are forwarded to, or this lane. */
+  /**
+   * Returns the lane that executes the writes of this lane: the one that they are forwarded to, or
+   * itself.
+   */
   Lane<W> destination() {
     if (queue.forwards()) {
       for (Lane<W> lane : lanes) {
@@ -269,8 +273,9 @@ final class Lane<W extends Write<?>> {
 
   private void commitHalves(List<W> batch) throws InterruptedException {
     int middle = batch.size() / 2;
-    // The database has answered. If the first half is given up now, a later write of the same run
-    // must not be committed without an earlier one.
+    // The database has answered, so reset the flag. If it is set again, the first half was given
+    // up. Then refuse the second half, too: no write may be committed without an earlier one with
+    // the same key.
     unavailable = false;
     commitOrSplit(batch.subList(0, middle));
     List<W> second = batch.subList(middle, batch.size());
@@ -321,7 +326,10 @@ final class Lane<W extends Write<?>> {
         Refusal.of(Refusal.Reason.INTERNAL, "write", "", "the engine failed; its log says why"));
   }
 
-  /** Refuses all: no write may be committed without an earlier one of the same run. */
+  /**
+   * Refuses the batch and all queued writes: no write may be committed without an earlier one with
+   * the same key.
+   */
   private void giveUp(List<W> batch, String what, SQLException cause) {
     unavailable = true;
     String why = tryAgain(what, cause);

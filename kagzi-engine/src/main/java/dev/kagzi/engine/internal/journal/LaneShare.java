@@ -4,12 +4,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.IntSupplier;
 
 /**
- * How many lanes this server uses. Servers on one database share the lanes of one server: with two
- * lanes and two servers, each uses one. Otherwise three servers would have three times the lanes,
- * each with a third of the writes, and a run would cost three times the commits. Thread-safe.
+ * How many lanes this server uses. Servers on one database divide the configured number of lanes
+ * among them: with two lanes and two servers, each server uses one. Otherwise two servers would use
+ * twice as many lanes, each lane would get half of the writes, and a run would cost twice the
+ * commits. Thread-safe.
  */
 final class LaneShare {
-  /** After a smaller batch a lane does not pause. */
+  /** A lane does not pause after a batch with fewer writes. */
   private static final int PAUSE_WRITES_MIN = 8;
 
   private static final long PAUSE_NANOS_MAX = TimeUnit.MILLISECONDS.toNanos(10);
@@ -22,14 +23,15 @@ final class LaneShare {
     this.servers = servers;
   }
 
-  /** The lane that writes for this one; itself if it is in use. */
+  /** Returns the lane that executes the writes of this lane: itself if this server uses it. */
   int laneFor(int lane) {
     return lane % Math.max(1, lanes / servers.getAsInt());
   }
 
   /**
-   * How long a lane waits after a commit, for the next batch to grow. More servers than lanes
-   * commit at once, although each uses only one.
+   * Returns how long a lane waits after a commit, so that the next batch grows. It waits only if
+   * there are more servers than lanes: each server then uses one lane, and still too many lanes
+   * commit at once.
    */
   long pauseNanos(int writes, long commitNanos) {
     return servers.getAsInt() > lanes && writes >= PAUSE_WRITES_MIN

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * The queue of a lane, bounded in bytes. When it is full, callers wait in FIFO order: a write must
  * not overtake an earlier one with the same key. Thread-safe.
  *
- * <p>A queue can forward its writes to another, which has the lower index of both: this is the
- * order in which the locks of two queues are taken, the higher index first.
+ * <p>A queue can forward its writes to the queue of a lane with a lower index. All methods that
+ * lock two queues lock the one with the higher index first, so they cannot deadlock.
  */
 final class WriteQueue<W extends Write<?>> {
   private final long bytesMax;
@@ -145,7 +145,7 @@ final class WriteQueue<W extends Write<?>> {
 
   /**
    * Moves all writes and waiting callers to another queue, and forwards later ones. No write of
-   * this queue may be under way. Does nothing if one of both is closed.
+   * this queue may be under way. Does nothing if either queue is closed.
    */
   void forwardTo(WriteQueue<W> other) {
     lock.lock();

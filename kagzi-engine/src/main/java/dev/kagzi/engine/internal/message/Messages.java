@@ -20,7 +20,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 public final class Messages {
-  /** How many bytes of messages one transaction applies; the message that crosses it is applied. */
+  /**
+   * How many bytes of messages one transaction applies; the message that crosses the limit is still
+   * applied.
+   */
   static final long TAKEN_BYTES_MAX = 4L << 20;
 
   private static final long MESSAGE_BYTES = 1_000;

@@ -96,7 +96,10 @@ public final class NamespaceCache {
     }
   }
 
-  /** Caches the state of a name unless it is cached: that entry is newer than this read. */
+  /**
+   * Caches a state that was read from the database, unless the name is cached already: that entry
+   * is newer than the read. Returns the state that is cached now.
+   */
   public boolean putIfAbsent(String namespace, boolean enabled) {
     Boolean present = known.putIfAbsent(namespace, enabled);
     return present == null ? enabled : present;

@@ -6,7 +6,7 @@ import dev.kagzi.engine.thread.EssentialThreads;
 import java.util.UUID;
 import java.util.function.Consumer;
 
-/** Publishes messages to other servers, without waiting or throwing. A message can be lost. */
+/** Publishes messages to other servers, and receives theirs. A message can be lost. */
 public interface Notifier extends AutoCloseable {
   static Notifier create(
       NotifierKind kind,
@@ -27,12 +27,15 @@ public interface Notifier extends AutoCloseable {
   void start();
 
   /**
-   * Tells the other servers to refresh everything and to count this one: a server that believes to
-   * be alone sends no messages.
+   * Asks the other servers to refresh everything and to count this server, because a server that
+   * knows of no other one sends no messages. May block and throw.
    */
   void announce();
 
-  /** Publishes the message to the other servers; this server does not receive it. */
+  /**
+   * Publishes the message to the other servers, without blocking or throwing. This server does not
+   * receive it.
+   */
   void publish(ServerMessage message);
 
   /**

@@ -49,8 +49,8 @@ public final class PostgresNotifier implements Notifier {
   }
 
   /**
-   * Waits until this server listens, so that it hears of each server that starts after its first
-   * heartbeat has counted the others.
+   * Waits until this server listens, at most 5 s. Otherwise it could miss the announcement of a
+   * server that starts after the first heartbeat of this server has counted the others.
    */
   @Override
   public void start() {
@@ -169,7 +169,7 @@ public final class PostgresNotifier implements Notifier {
     }
   }
 
-  /** Messages sent while this server did not listen are lost. */
+  /** Refreshes everything, because messages sent while this server did not listen are lost. */
   private void refreshEverything() {
     new ServerMessage.Everything().deliverTo(listener);
   }

@@ -27,7 +27,10 @@ public record PublishedRow(
     int bytes,
     @Nullable Payload payload) {
 
-  /** Values of one claim by their order, behind those of all earlier claims. */
+  /**
+   * Returns a version that orders the values of one claim, and that is higher than all versions of
+   * earlier claims.
+   */
   public static long version(int epoch, int order) {
     return ((long) epoch << Integer.SIZE) + order;
   }
@@ -38,7 +41,10 @@ public record PublishedRow(
         : runAttempt > other.runAttempt;
   }
 
-  /** The same place without its value, because another scope has published a later one. */
+  /**
+   * Returns this row without its value, because another scope has published a later value of the
+   * name.
+   */
   PublishedRow superseded() {
     return new PublishedRow(runId, name, scope, runAttempt, sequence, version, false, 0, null);
   }

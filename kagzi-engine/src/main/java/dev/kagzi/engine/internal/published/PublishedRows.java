@@ -11,7 +11,10 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The statements about published values. Their runs are locked, unless a method says otherwise. */
+/**
+ * The statements about published values. The caller has locked their runs, unless a method says
+ * otherwise.
+ */
 public final class PublishedRows {
   // A LATERAL: while no run has published anything, the planner would otherwise choose a scan of
   // the whole table and cache that plan.

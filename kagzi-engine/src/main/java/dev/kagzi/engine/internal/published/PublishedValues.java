@@ -28,7 +28,7 @@ public final class PublishedValues {
     private int count;
     private long bytes;
 
-    /** Adds a row, or replaces that of the same name and scope. */
+    /** Adds a row, or replaces the row of the same name and scope. */
     void put(PublishedRow row) {
       PublishedRow before = of(row.name()).put(row.scope(), row);
       count += before == null ? 1 : 0;

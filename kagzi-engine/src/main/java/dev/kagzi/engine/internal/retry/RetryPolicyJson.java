@@ -98,7 +98,8 @@ public final class RetryPolicyJson {
     }
 
     RetryPolicy policy() {
-      // A default must not contradict the member that is there.
+      // If only one of the two delays is stored, adapt the default of the other, so that the first
+      // delay does not exceed the maximum.
       long max = delayMaxMs == null ? defaults.delayMaxMs() : delayMaxMs;
       long first =
           delayFirstMs == null ? Math.min(defaults.delayFirstMs(), max) : delayFirstMs.longValue();

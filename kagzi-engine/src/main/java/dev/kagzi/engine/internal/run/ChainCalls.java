@@ -7,9 +7,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Function;
 
-/** Calls about a run of a chain that are meant for the chain. */
+/** Repeats a call about a run for the last run of its chain, if the run has continued as new. */
 public final class ChainCalls {
-  /** A chain that continues between two rounds, again and again, is faster than any caller. */
+  /** Limits the repeats of a call, because a chain may continue as new before each repeat. */
   private static final int ROUNDS_MAX = 10;
 
   private ChainCalls() {}
@@ -45,7 +45,7 @@ public final class ChainCalls {
         : failure;
   }
 
-  /** The refusal to start a run again that has continued as new. */
+  /** Returns the refusal of a {@code retry} call for a run that has continued as new. */
   public static Refusal notRepeatable(RunId run, PreviousRun previous) {
     RunId successor = Objects.requireNonNull(previous.continuedTo(), "continuedTo");
     RunId last = Objects.requireNonNullElse(previous.lastOfChain(), successor);

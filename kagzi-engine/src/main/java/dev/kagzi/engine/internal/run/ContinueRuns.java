@@ -22,11 +22,11 @@ public final class ContinueRuns {
   // Without ON CONFLICT: the predecessor has released its external id in this transaction, and any
   // other start with it waits for this transaction. A successor that is not inserted would be lost.
   //
-  // The slot of a schedule (fire_at) belongs to the first run of the chain alone; the schedule
-  // itself to all, because its overlap policy counts the open ones.
+  // Only the first run of a chain has the slot of its schedule (fire_at). All runs of the chain
+  // have the schedule_id, because the overlap policy counts the open runs of the schedule.
   //
-  // A run of an older server has no chain_deadline; its deadline_at is the earlier of deadline and
-  // timeout then.
+  // A run that an older server started has no chain_deadline. If it has a deadline, its
+  // deadline_at, the earlier of deadline and execution timeout, is used instead.
   public static final String SQL =
       """
       WITH n AS (

@@ -15,7 +15,7 @@ import java.util.UUID;
  * would cost every run an index insert.
  *
  * <p>A run stays as long as its parent or one of its children is open. The first run of a chain
- * stays as long as the chain is open, because handles have its id.
+ * stays as long as the chain is open, because the handles of clients have its id.
  */
 public final class ExpiredRuns {
   // Scalar subqueries instead of EXISTS: for an EXISTS the planner would hash all open runs to

@@ -68,8 +68,8 @@ public final class RecentCompletions {
   }
 
   /**
-   * Records that callers of another server await the run. Returns whether it is known to have
-   * ended, so that nothing will report its end later.
+   * Records that callers of another server await the run. Returns true if the run is known to have
+   * ended: then no later event publishes its end.
    */
   public synchronized boolean awaitElsewhere(RunId run) {
     Entry entry = entries.get(run);

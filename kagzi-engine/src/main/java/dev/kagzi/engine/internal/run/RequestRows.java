@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param <R> what a row requests
  */
 public abstract class RequestRows<K, R> {
-  /** No server accepts a request that is larger, so one is refused without being read. */
+  /** A larger request is refused without being read, because no server would accept it. */
   static final long REQUEST_BYTES_MAX = 8 << 20;
 
   private static final int NAMESPACES_MAX = 100;
@@ -155,7 +155,7 @@ public abstract class RequestRows<K, R> {
     }
   }
 
-  /** The namespaces of a batch. Another one is the first each time. */
+  /** Returns the namespaces of a batch. Each call puts another namespace first. */
   private List<String> namespaces(Session tx) throws SQLException {
     List<String> found = namespacesFrom(tx, firstNamespace);
     if (found.isEmpty() && !firstNamespace.isEmpty()) {
@@ -213,7 +213,10 @@ public abstract class RequestRows<K, R> {
     }
   }
 
-  /** Lets requests wait that failed for a reason that passes: longer after each attempt. */
+  /**
+   * Postpones requests that failed for a temporary reason. The delay doubles with each attempt, up
+   * to {@link #RETRY_MS_MAX}.
+   */
   public void postpone(Session tx, List<Failed<K>> failed) throws SQLException {
     if (!failed.isEmpty()) {
       Query query = tx.query(statements.postpone).bind(RETRY_MS_MAX).bind(RETRY_FIRST_MS);

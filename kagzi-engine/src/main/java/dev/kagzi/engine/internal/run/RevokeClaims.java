@@ -11,8 +11,9 @@ import java.sql.SQLException;
  */
 public final class RevokeClaims {
   /**
-   * No other session can claim or change these runs before the transaction ends. Late reports are
-   * refused, and a late end of a simple client too: {@code taken_from} is null.
+   * No other session can claim or change these runs before the transaction ends. Late reports of
+   * the former holders are refused. So is a late end that a simple client reports, because {@code
+   * taken_from} is null.
    */
   static final String SQL =
       """
@@ -35,7 +36,7 @@ public final class RevokeClaims {
 
   private RevokeClaims() {}
 
-  /** Returns how many runs were claimed. */
+  /** Returns how many claims were taken. */
   public static long revokeAll(Session tx) throws SQLException {
     return tx.query(SQL).first(row -> row.bigint("runs")).orElse(0L);
   }

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * Times are microseconds since 1970 by the database's clock. Not thread-safe.
  */
 public final class RunRow {
-  /** The due time of a run that waits for a message, without a timeout. */
+  /** The due time of a run that waits for steps (children or signals) without a timeout. */
   public static final long NEVER = Long.MAX_VALUE;
 
   private final RunId runId;
@@ -139,10 +139,10 @@ public final class RunRow {
     if (claim.epoch() != Claim.ANY || caller.connection().contains(holder)) {
       return true;
     }
-    // Behind a proxy the holder's calls may arrive over any connection. That is safe unless another
-    // worker lost an earlier claim, because it may still be executing the run: then a connection
-    // that other workers use is refused. So it is if the database has lost commits, because an
-    // earlier claim may be among them.
+    // Behind a proxy the holder's calls may arrive over any connection. Accepting them is safe
+    // unless another worker lost an earlier claim, because that worker may still execute the run.
+    // Then a connection that other workers use is refused. It is also refused if the database may
+    // have lost commits, because an earlier claim may be among them.
     return isOnlyClaim()
         && (caller.connection().isEmpty() || !(isTakenOver() || lastClaim() > Claim.epochBase(1)));
   }
@@ -175,7 +175,7 @@ public final class RunRow {
     this.waitsFor = List.of();
   }
 
-  /** The run continues as this one. The caller also ends the run. */
+  /** Records the successor of a run that continues as new. The caller also ends the run. */
   public void continueAs(RunId successor) {
     this.continuedTo = successor;
   }
@@ -278,8 +278,8 @@ public final class RunRow {
   }
 
   /**
-   * A simple client executes the run. Written with the acknowledgement of the hand-out, which its
-   * first call about the run causes.
+   * Records that a simple client executes the run. This is written together with the
+   * acknowledgement of the hand-out, which the client's first call about the run causes.
    */
   public void markSimple() {
     this.simple = true;
@@ -306,8 +306,8 @@ public final class RunRow {
   }
 
   /**
-   * Requests that the code cleans up. A run that waits becomes due, but not one whose workers have
-   * crashed: its delay protects other workers.
+   * Requests that the code cleans up. A waiting run becomes due at once, unless its workers have
+   * crashed: the delay after a crash protects other workers.
    */
   public void requestCancel() {
     this.cancelEpoch = epoch;

@@ -34,9 +34,9 @@ public final class SignalRequestRows extends RequestRows<Long, SignalRequestRows
        LIMIT ?
       """;
 
-  // The first open request of each run: it exists until its delete commits, so whichever server
-  // sends it, the next one of the run follows it. Jumps from run to run in the index, however many
-  // requests each has.
+  // Reads the first open request of each run. It stays in the table until the transaction that
+  // executes it commits, so the requests of a run are executed in order, by whichever server. The
+  // recursion jumps from run to run in the index, however many requests each run has.
   public static final String FIRST_SQL =
       """
       WITH RECURSIVE first (run_id, request_no, place) AS (
@@ -59,8 +59,8 @@ public final class SignalRequestRows extends RequestRows<Long, SignalRequestRows
       """;
 
   // A signal waits for the start of its run if both were requested. Requests that another server
-  // has locked are skipped. An empty path returns the whole document without its compression, which
-  // hides its size.
+  // has locked are skipped. "#> '{}'" returns the document uncompressed, so that pg_column_size
+  // returns its real size.
   public static final String LOCK_SQL =
       """
       SELECT r.request_no, r.run_id,
@@ -137,7 +137,10 @@ public final class SignalRequestRows extends RequestRows<Long, SignalRequestRows
         new Statements(NAMESPACES_SQL, READ_SQL, DELETE_SQL, REFUSE_SQL, POSTPONE_SQL, PURGE_SQL));
   }
 
-  /** One of each run. Runs take turns, because one with many requests stays in the table. */
+  /**
+   * Locks one request of each run. Runs take turns between batches, because a run with many
+   * requests stays in the table.
+   */
   @Override
   protected Locked<Long> lockIn(Session tx, String namespace, @Nullable RunId from, int max)
       throws SQLException {
@@ -151,7 +154,7 @@ public final class SignalRequestRows extends RequestRows<Long, SignalRequestRows
     return new Locked<>(namespace, lock(tx, first, max), next);
   }
 
-  /** Locks those of the rows that may be sent, in this order. */
+  /** Locks the rows that may be sent now, and returns them in the given order. */
   private static List<Size<Long>> lock(Session tx, List<First> first, int max) throws SQLException {
     Map<Long, Size<Long>> locked = new HashMap<>();
     tx.query(LOCK_SQL)

@@ -13,8 +13,8 @@ public final class SignalRun extends ChangeRun<SignalResult> {
   private final Limits limits;
 
   /**
-   * @param externalId the external id of a call that sends a signal or starts a run: a run with it
-   *     may already have accepted the signal; empty for other calls
+   * @param externalId the external id of a {@code SignalOrStartWorkflow} call: an earlier run with
+   *     this id may have accepted the signal already; empty for other calls
    */
   public SignalRun(
       String namespace, RunId runId, SignalRequest signal, String externalId, Limits limits) {

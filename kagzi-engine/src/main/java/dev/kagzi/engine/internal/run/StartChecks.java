@@ -37,7 +37,10 @@ public final class StartChecks {
     FailureHandler.refuse("on_failure_workflow", request.options().onFailureWorkflow());
   }
 
-  /** Checks the start of a child, which takes namespace and default task queue of its parent. */
+  /**
+   * Checks the start of a child. It has the namespace and, by default, the task queue of its
+   * parent.
+   */
   public void checkChild(StartRequest request) {
     checkReserved(request);
     limits.checkOptionalName("task_queue", request.taskQueue());

@@ -110,7 +110,10 @@ public final class StartRequestRows extends RequestRows<RunId, StartRequest> {
     this.defaults = defaults;
   }
 
-  /** The oldest ones: a start that is executed leaves the table. */
+  /**
+   * Locks the oldest due requests. {@code from} is not needed, because an executed start leaves the
+   * table.
+   */
   @Override
   protected Locked<RunId> lockIn(Session tx, String namespace, @Nullable RunId from, int max)
       throws SQLException {

@@ -64,8 +64,8 @@ public final class UpdateRuns {
   /**
    * Sets the deadline again: its original duration, counted from now. A deadline that had already
    * passed at the start of the run is replaced by the execution timeout, or removed if there is
-   * none. The deadline of the run's chain moves with it. A request to cancel is over: it has set a
-   * deadline, too.
+   * none. The deadline of the run's chain moves with it. A requested cancel is cleared as well;
+   * each run with one has a deadline, because the request sets it.
    */
   public static final String RENEW_DEADLINES_SQL =
       """
@@ -81,7 +81,7 @@ public final class UpdateRuns {
       RETURNING coalesce(r.deadline_after_ms, r.execution_timeout_ms, -1) AS time_ms
       """;
 
-  /** The end of the clean-up is a deadline; an earlier one applies as before. */
+  /** Sets the end of the clean-up as the deadline, unless the run has an earlier one. */
   public static final String REQUEST_CANCEL_SQL =
       """
       UPDATE kagzi.workflow_runs r
@@ -123,7 +123,10 @@ public final class UpdateRuns {
         .update();
   }
 
-  /** For resumed runs. Returns the milliseconds to the earliest new deadline; null if none. */
+  /**
+   * Renews the deadlines of resumed runs. Returns the milliseconds to the earliest one; null if
+   * none.
+   */
   public static @Nullable Long renewDeadlines(Session tx, Collection<RunRow> runs)
       throws SQLException {
     return tx

@@ -1,9 +1,9 @@
 package dev.kagzi.engine.internal.schedule;
 
 /**
- * How many runs still fit into one transaction. Each run has a copy of its schedule's input. A
- * thousand large inputs would exceed the socket timeout, at every retry. One run always fits into
- * an empty transaction.
+ * How many runs still fit into one transaction. Each run has a copy of its schedule's input. To
+ * insert a thousand large inputs would take longer than the socket timeout, at every retry. One run
+ * always fits into an empty transaction.
  */
 public final class BatchCapacity {
   static final int RUNS_MAX = 1_000;

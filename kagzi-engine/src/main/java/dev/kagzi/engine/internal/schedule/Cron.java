@@ -103,7 +103,10 @@ final class Cron {
         !hour.contains("*") && !hour.contains("/"));
   }
 
-  /** Whether the hours have no star or step: then times fire once a day when clocks change. */
+  /**
+   * Whether the hours have no star or step. Then a time that a clock change skips or repeats fires
+   * once on that day.
+   */
   boolean hoursFixed() {
     return hoursFixed;
   }
@@ -120,7 +123,10 @@ final class Cron {
     return next == NONE ? NONE : next * DAY + ceilTime(0);
   }
 
-  /** Counts the times at or after {@code from} and before {@code before}; the cost is per day. */
+  /**
+   * Counts the times at or after {@code from} and before {@code before}. The cost grows with the
+   * number of days.
+   */
   long count(long from, long before) {
     if (before <= from) {
       return 0;

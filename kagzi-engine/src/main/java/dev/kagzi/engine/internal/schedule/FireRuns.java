@@ -88,16 +88,18 @@ public final class FireRuns {
    */
   public record Wanted(RunId runId, RunId schedule, @Nullable Long slot, long delayMs) {
     /**
-     * The run of a slot that is due. Its id follows from the slot: if a promoted standby lacks the
-     * run, the slot fires again, and its steps have the same idempotency keys.
+     * The run of a slot that is due. Its id is derived from the schedule and the slot. If a
+     * promoted standby lacks the run, the slot fires again with the same run id, so the steps have
+     * the same idempotency keys.
      */
     static Wanted ofSlot(RunId schedule, long slot, long delayMs) {
       return new Wanted(slotId(schedule, "slot", slot), schedule, slot, delayMs);
     }
 
     /**
-     * The run of a slot that a call requests. Its id also follows from the call, because an earlier
-     * run of the slot may have been purged: this one executes its steps again.
+     * The run of a slot that a call requests. Its id is also derived from the call, because an
+     * earlier run of the slot may have been purged. The new run has another id and executes the
+     * steps again.
      */
     public static Wanted ofCall(UUID call, RunId schedule, long slot) {
       return new Wanted(slotId(schedule, call.toString(), slot), schedule, slot, 0);

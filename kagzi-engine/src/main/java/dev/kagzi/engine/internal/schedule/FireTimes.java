@@ -76,7 +76,10 @@ public final class FireTimes {
     return count;
   }
 
-  /** Returns the slot after {@code others} later slots; NONE if it is after {@code to}. */
+  /**
+   * Skips {@code others} slots after {@code time} and returns the next one; NONE if it is after
+   * {@code to}.
+   */
   long nthAfter(long time, long others, long to) {
     long low = time;
     long high = Math.min(to, LAST);

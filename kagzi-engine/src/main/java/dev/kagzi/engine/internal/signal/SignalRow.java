@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param number the position in the order of arrival
  * @param payload the content; null if it was not read
  * @param stepKey the step that has received it; null while it is buffered
- * @param startedBy set if the signal was sent with a start; null otherwise
+ * @param startedBy set if a {@code SignalOrStartWorkflow} call sent the signal; null otherwise
  * @param chain the first run of the run's chain; null for signals to that run itself
  */
 public record SignalRow(
@@ -24,7 +24,9 @@ public record SignalRow(
     @Nullable StartKey startedBy,
     @Nullable RunId chain) {
 
-  /** What identifies the runs of a call that sends a signal or starts a run. */
+  /**
+   * The namespace and external id of a {@code SignalOrStartWorkflow} call, which identify its run.
+   */
   public record StartKey(String namespace, String externalId) {}
 
   public record Key(RunId runId, String signalId) {}

@@ -14,16 +14,20 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The statements about signals. Their runs are locked, unless a method says otherwise. */
+/**
+ * The statements about signals. The caller has locked their runs, unless a method says otherwise.
+ */
 public final class SignalRows {
   /** The journal splits a batch that reads more content of signals. */
   private static final long READ_BYTES_MAX = 8L << 20;
 
-  // Each look-up is a LATERAL with its own limit or aggregate. While no run has signals, the
-  // planner
+  // Each lookup is a LATERAL with its own limit or aggregate. While no run has signals, the planner
   // would otherwise choose a scan of the whole table and cache that plan.
 
-  /** The last number of each run, what it has buffered, and whether its worker is a simple one. */
+  /**
+   * For each run: its last signal number, the number and size of its buffered signals, and whether
+   * a simple client holds it.
+   */
   public static final String STATE_SQL =
       """
       SELECT n.run_id, l.last_no, b.signals, b.bytes, w.simple
@@ -42,9 +46,8 @@ public final class SignalRows {
       """;
 
   /**
-   * The signals that are already stored, of those that are sent. A run of a chain knows those of
-   * the whole chain: of its first run, and of all later runs. Answers of callbacks are those of one
-   * run.
+   * Finds which of the sent signals are already stored. A signal counts as stored if any run of the
+   * chain has it. An answer of a callback counts as stored only if the run itself has it.
    */
   public static final String KNOWN_SQL =
       """
@@ -68,7 +71,10 @@ public final class SignalRows {
   private static final String COLUMNS =
       "s.run_id, s.signal_no, s.signal_id, s.name, s.namespace, s.external_id, s.chain_id,";
 
-  /** The oldest buffered signals of each run and name; without content if that is too large. */
+  /**
+   * The oldest buffered signals of each run and name; without contents if all of them together are
+   * too large.
+   */
   public static final String OLDEST_SQL =
       "SELECT "
           + COLUMNS
@@ -85,7 +91,8 @@ public final class SignalRows {
                       LIMIT n.signals_max) AS o) AS s
       """;
 
-  // "signal_no > 0" makes the primary key, which is smaller, better than the index of the ids.
+  // "signal_no > 0" makes the planner use the primary key, which is smaller than the index of
+  // signal ids.
   /** The signals that steps of these scopes have received, with the outputs of the steps. */
   public static final String RECEIVED_SQL =
       "SELECT "
@@ -125,7 +132,10 @@ public final class SignalRows {
        CROSS JOIN (SELECT kagzi.clock() AS now) AS t
       """;
 
-  /** Moves contents: to the step that receives the signal, or back from it. */
+  /**
+   * Sets or clears the step that has received a signal. The content moves to the step, or back from
+   * it.
+   */
   public static final String UPDATE_SQL =
       """
       UPDATE kagzi.run_signals s
@@ -138,7 +148,7 @@ public final class SignalRows {
       """;
 
   /**
-   * The run that has accepted a signal of a call that sends a signal or starts a run, also if it
+   * The run that has accepted the signal of a {@code SignalOrStartWorkflow} call, even if that run
    * has ended.
    */
   public static final String ACCEPTED_SQL =
@@ -178,7 +188,7 @@ public final class SignalRows {
   private SignalRows() {}
 
   /**
-   * What a run has, before the signals of this transaction.
+   * The signals of a run before this transaction.
    *
    * @param isSimple true if a simple client holds the run
    */
@@ -207,13 +217,15 @@ public final class SignalRows {
   }
 
   /**
-   * A signal that is stored, perhaps received.
+   * A stored signal, received or not.
    *
    * @param failed whether it is the failure of a callback
    */
   public record Known(String name, boolean failed) {}
 
-  /** Returns those signals that are stored; the values are their chains. */
+  /**
+   * Returns which of these signals are stored. {@code chains} has the chain of each signal's run.
+   */
   public static Map<SignalRow.Key, Known> known(Session tx, Map<SignalRow.Key, RunId> chains)
       throws SQLException {
     List<Map.Entry<SignalRow.Key, RunId>> signals = List.copyOf(chains.entrySet());
@@ -314,7 +326,7 @@ public final class SignalRows {
         .update();
   }
 
-  // The step has the content of a received signal.
+  // A received signal has no content in this table, because its step has it.
   private static byte @Nullable [] data(SignalRow signal) {
     Payload payload = signal.payload();
     return signal.stepKey() != null || payload == null ? null : payload.data();
@@ -325,7 +337,7 @@ public final class SignalRows {
     return signal.stepKey() != null || payload == null ? null : Json.encode(payload.metadata());
   }
 
-  /** A call that sends a signal to the run {@code wanted}, or starts it. */
+  /** A {@code SignalOrStartWorkflow} call, and the run that it would signal or start. */
   public record Sent(SignalRow.Key wanted, SignalRow.StartKey key) {}
 
   /** A run that has accepted a signal, and the name of that signal. */
@@ -358,7 +370,10 @@ public final class SignalRows {
     return tx.query(DELETE_SOME_SQL).bind(run.value()).bind(max).update();
   }
 
-  /** Returns the weight of each run's signals; counts at most {@code max} signals of a run. */
+  /**
+   * Returns the weight of each run's signals; counts at most {@code max} signals of a run. The runs
+   * need not be locked.
+   */
   public static Map<RunId, Integer> storedRows(Session session, Collection<RunId> runs, int max)
       throws SQLException {
     Map<RunId, Integer> weights = new HashMap<>();

@@ -30,7 +30,10 @@ public final class CloseSteps {
          AND s.status IN ('RUNNING', 'PENDING')
       """;
 
-  /** Completes sleeps whose wake time has passed; those of a run claimed earlier stay open. */
+  /**
+   * Completes the sleeps of claimed runs whose wake time has passed. A run can be claimed before
+   * its wake time; its sleep then stays open.
+   */
   public static final String END_SLEEPS_SQL =
       """
       UPDATE kagzi.step_runs s
@@ -56,8 +59,8 @@ public final class CloseSteps {
 
   /**
    * Reopens the child steps that the end of the resumed runs had closed, if the child is active or
-   * completed. A child that ended otherwise is started again. Of a child that has continued as new,
-   * the last run of its chain counts.
+   * completed. A child that ended otherwise is started again. If the child has continued as new,
+   * the status of the last run of its chain decides.
    */
   public static final String REOPEN_CHILDREN_SQL =
       """
@@ -136,8 +139,8 @@ public final class CloseSteps {
   }
 
   /**
-   * Reopens waits that were closed with this failure. One that a cancel ended stays closed: the
-   * code has seen it.
+   * Reopens waits that were closed with this failure. A wait that a cancel ended stays closed,
+   * because the code has already seen its end.
    */
   public static void reopenWaits(Session tx, Collection<RunId> runs, Failure closedFor)
       throws SQLException {

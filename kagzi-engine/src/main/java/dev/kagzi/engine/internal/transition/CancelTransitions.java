@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Decides cancels. A run whose last worker declared a time to clean up stays open: the cancel is
- * requested, the code learns it at a step that records it, and the run ends as CANCELLED when the
- * code ends, or at the end of that time. All other runs end at once.
+ * only requested. The code learns of it at a step, which records that for replays. The run ends as
+ * CANCELLED when the code ends, or at the end of the clean-up time. All other runs end at once.
  */
 record CancelTransitions(RunBatch batch, RunMutations mutations, RunEvents events) {
   /** In the metadata of a step's failure: the code learnt here that a cancel was requested. */
@@ -69,7 +69,7 @@ record CancelTransitions(RunBatch batch, RunMutations mutations, RunEvents event
     return deadlineUs == null ? graceUs : Math.min(deadlineUs, graceUs);
   }
 
-  /** Also for a repeated call: the events of the first one may be lost. */
+  /** Publishes the request, also for a repeated call: the events of the first call may be lost. */
   private void publish(RunRow row, long untilUs) {
     WorkerId worker = row.lockedBy();
     Claim claim = new Claim(row.runId(), row.epoch());
@@ -139,7 +139,10 @@ record CancelTransitions(RunBatch batch, RunMutations mutations, RunEvents event
         .isFinal();
   }
 
-  /** Ends a run whose code has returned or failed as CANCELLED; keeps the code's own failure. */
+  /**
+   * Ends a run as CANCELLED because its code has ended; keeps the failure of the code, if it has
+   * one.
+   */
   ReportResult finish(RunRow row, @Nullable Failure why) {
     boolean ownFailure = why != null && !why.metadata().containsKey(CANCEL_REQUESTED);
     mutations.finish(row, RunStatus.CANCELLED, ownFailure ? why : null, null);
@@ -152,7 +155,9 @@ record CancelTransitions(RunBatch batch, RunMutations mutations, RunEvents event
     return row.isCancelRequested() && row.status() == RunStatus.CANCELLED;
   }
 
-  /** Ends a run that cleans up without its code: the time is over, or its workers crash. */
+  /**
+   * Ends a run whose code has not finished its clean-up: the time is over, or its workers crash.
+   */
   void end(RunRow row, Failure why) {
     mutations.endCleanUp(row, why);
   }

@@ -28,7 +28,9 @@ record ChainTransitions(
   /** In the metadata of a failure: the code of the refusal. */
   private static final String CODE = "code";
 
-  /** The successor's id is derived from the run: a repeated report starts no other. */
+  /**
+   * The successor's id is derived from the run, so a repeated report starts no second successor.
+   */
   ReportResult continueAsNew(RunRow row, Report.ContinueAsNew r) {
     return switch (row.fence(r.claim())) {
       case HELD -> {
@@ -74,9 +76,10 @@ record ChainTransitions(
   }
 
   /**
-   * A child of the run would lose its parent: nobody could wait for it any more, and a cancel of
-   * the successor would not reach it. The answer of a callback would reach nobody. The refusal is
-   * recorded, because a replay must be refused at the same call although the steps have ended.
+   * Refuses to continue as new while steps are open. No run could wait for an open child any more,
+   * and a cancel of the successor would not reach it. No step could receive the answer of an open
+   * callback. The refusal is recorded, because a replay must be refused at the same call, even if
+   * the steps have ended by then.
    */
   private ReportResult refuse(RunRow row, Report.ContinueAsNew r, List<String> open) {
     String message =

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * runs of chains.
  */
 final class Chains {
-  /** More open steps are not named in a refusal. */
+  /** A refusal names at most this many open steps. */
   private static final int NAMES_MAX = 20;
 
   private final List<ContinueRuns.Successor> successors = new ArrayList<>();
@@ -58,13 +58,16 @@ final class Chains {
     return new SignalRow.Key(callback.runId(), CallbackAnswer.signalName(callback.stepKey()));
   }
 
-  /** Reads the last runs of the chains of these runs, as far as they have continued as new. */
+  /** Reads the last run of the chain of each of these runs that has continued as new. */
   void readLastRuns(Session tx, Collection<RunRow> rows) throws SQLException {
     List<RunRow> continued = rows.stream().filter(row -> row.continuedTo() != null).toList();
     lastRuns = continued.isEmpty() ? Map.of() : ContinueRuns.lastRuns(tx, continued);
   }
 
-  /** The steps that wait for something: those that are stored, and those of this transaction. */
+  /**
+   * The steps that keep the run from continuing as new: the stored ones, and those that this
+   * transaction opens.
+   */
   List<String> openSteps(RunId run, Collection<String> started) {
     Set<String> names = new LinkedHashSet<>(open.getOrDefault(run, List.of()));
     names.addAll(started);

@@ -39,7 +39,10 @@ record ChildTransitions(
   /** Limit of the step results in one answer; a larger first result is returned alone. */
   static final int AWAITED_BYTES_MAX = 2 << 20;
 
-  /** The child's id is derived from parent, step and attempt: a repeated report starts no other. */
+  /**
+   * The child's id is derived from parent, step and attempt, so a repeated report starts no second
+   * child.
+   */
   ReportResult startChild(RunRow row, Report.ChildStarted r) {
     Fence fence = row.fence(r.claim());
     if (fence == Fence.LOST) {

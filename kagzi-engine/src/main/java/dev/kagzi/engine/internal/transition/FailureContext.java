@@ -17,8 +17,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@link RunTransitions} needs to know about a run that may fail in this batch: its failure
- * handlers, and whether it may be retried. Not read for other runs.
+ * What {@link RunTransitions} and {@link CancelTransitions} need to know about a run that may fail
+ * in this batch, or whose clean-up is requested: its failure handlers, its deadline, and whether it
+ * may be retried. Not read for other runs.
  *
  * @param origin FAILURE_HANDLER for a handler run and for a retry of one
  * @param deadlineUs null: no deadline

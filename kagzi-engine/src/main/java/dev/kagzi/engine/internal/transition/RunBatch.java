@@ -164,7 +164,8 @@ final class RunBatch {
 
   /**
    * Gives back the signals of a branch that has lost its race, and deletes its receives. With
-   * {@code keepsEnded} those that have ended stay: a replay finds the undos behind them.
+   * {@code keepsEnded}, receives that have ended stay, because a replay needs them to reach the
+   * undos that follow them.
    */
   void stopReceives(RunId runId, String scope, boolean keepsEnded) {
     signals.giveBack(runId, scope);
@@ -330,7 +331,10 @@ final class RunBatch {
     starts.add(run);
   }
 
-  /** The run is resumed: renews its deadline, reopens interrupted sleeps and children. */
+  /**
+   * The run is resumed: renews its deadline, and reopens the sleeps, receives and children that its
+   * end has closed.
+   */
   void reopen(RunId runId) {
     reopened.add(runId);
   }
@@ -368,7 +372,7 @@ final class RunBatch {
     return new RunEnd(row.runId(), status, output, row.failure(), row.continuedTo());
   }
 
-  /** Whether messages were taken: that deletes them. */
+  /** Whether this batch has taken messages, which deletes them. */
   boolean hasTakenMessages() {
     return !inbox.byReceiver().isEmpty();
   }

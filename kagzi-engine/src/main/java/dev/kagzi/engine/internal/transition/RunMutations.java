@@ -131,7 +131,7 @@ record RunMutations(RunBatch batch, Versions versions, RunEvents events) {
     batch.afterCommit(() -> events.stepRetried(row.queue(), row.type()));
   }
 
-  /** Publishes, after the commit, that an attempt of a step expires after this delay. */
+  /** Publishes, after the commit, that a run or an attempt of a step expires after this delay. */
   void publishExpiry(long delayMs) {
     batch.afterCommit(() -> events.expires(delayMs));
   }
@@ -176,7 +176,8 @@ record RunMutations(RunBatch batch, Versions versions, RunEvents events) {
   void park(RunRow row, RunStatus status, long untilUs, List<String> steps, boolean all) {
     Claim claim = new Claim(row.runId(), row.epoch());
     if (row.mayMissCancel()) {
-      // The worker did not know of the cancel when it gave the run back. Its next task has it.
+      // The worker may not have known of the cancel when it parked the run. Make the run due at
+      // once, because its next task contains the cancel.
       row.park(RunStatus.PENDING, row.nowUs(), List.of(), false);
       batch.afterCommit(() -> events.claimEnded(claim));
       batch.afterCommit(() -> events.runDue(row.queue(), row.type(), 0));

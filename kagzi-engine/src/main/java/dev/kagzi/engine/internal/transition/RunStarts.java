@@ -34,7 +34,9 @@ record RunStarts(Session tx, RunBatch batch, RunEvents events) {
   private static final Logger log = LoggerFactory.getLogger(RunStarts.class);
   private static final int ROUNDS_MAX = 5;
 
-  /** Returns whether it has written anything: all other starts were answered by existing runs. */
+  /**
+   * Inserts the runs, and answers or refuses every start. Returns false if it has written nothing.
+   */
   boolean insert(List<StartRun> starts) throws SQLException {
     starts.forEach(start -> start.signalStored(false));
     // A second start with the same run id, usually a repeated call, is handled after the first one.

@@ -127,7 +127,8 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     batch.readChains(reads.continuing, reads.chained);
   }
 
-  // A report with the id of another namespace's run is refused, and must not delete its messages.
+  // A report with the id of a run of another namespace is refused, and must not delete that run's
+  // messages.
   private static boolean readsMessages(ChangeRun<?> write, @Nullable RunRow row) {
     return write instanceof DeliverMessages
         || (write instanceof ReportWrite report

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * that receive them. Decided in memory, under the locks of their runs, and written once.
  */
 final class SignalBuffer {
-  /** By run and number. A signal of another step than the stored one is written. */
+  /** By run and number. A read signal is written if its step differs from the stored one. */
   private final Map<RunId, SortedMap<Integer, Held>> signals = new HashMap<>();
 
   private final Map<RunId, Totals> totals = new HashMap<>();
@@ -112,12 +112,12 @@ final class SignalBuffer {
         .put(row.number(), new Held(row, isNew));
   }
 
-  /** The signal of the run with this id, stored or added; null if there is none. */
+  /** The run's signal with this id, stored or added; null if there is none. */
   SignalRows.@Nullable Known known(RunId run, String signalId) {
     return known.get(new SignalRow.Key(run, signalId));
   }
 
-  /** The run that has accepted the signal of a call with an external id; null if there is none. */
+  /** The run that has accepted the signal of a {@code SignalOrStartWorkflow} call; null if none. */
   SignalRows.@Nullable Accepted acceptedBy(SignalRun write) {
     return accepted.get(new SignalRow.Key(write.runId(), write.signal().signalId()));
   }

@@ -83,7 +83,7 @@ record SignalTransitions(
     write.answer(new SignalResult(row.runId(), false, CallbackAnswer.isFailure(signal.payload())));
   }
 
-  /** The worker of a running run may wait for the signal in one of its branches. */
+  /** Notifies the worker of a running run, because one of its branches may wait for the signal. */
   private void publish(RunRow row) {
     WorkerId worker = row.lockedBy();
     if (row.status() == RunStatus.RUNNING && worker != null) {
@@ -196,7 +196,9 @@ record SignalTransitions(
     }
     StepRow ended = last != null && last.status() == StepStatus.COMPLETED ? last : null;
     if (fence != Fence.HELD) {
-      // The claim ended after this report, or by it: then the step may have ended since.
+      // This report was sent again. Its claim was ended by a later report, or by this one, which
+      // parked the run; then the step may have ended since. So return its result only if this
+      // report did so before.
       return ended != null && write.answerBefore() instanceof Received
           ? received(row, ended)
           : new Receiving(remainingMs(row, last == null ? null : last.dueUs()), false);
@@ -208,7 +210,7 @@ record SignalTransitions(
     return new Received(step.recorded(row.nowUs(), row.attempts()));
   }
 
-  /** A signal that has arrived goes before a timeout that has passed. */
+  /** Receives a signal that has arrived, even if the timeout has passed. */
   private ReportResult receiveOrWait(
       RunRow row, Report.Receive r, @Nullable StepRow open, boolean waitsInPlace) {
     Payload payload = take(row, r.signal(), r.stepKey());

@@ -203,8 +203,8 @@ record StepTransitions(
     for (StepRow attempt : attempts) {
       if (attempt.status() == StepStatus.COMPLETED) {
         boolean own = attempt.attempt() == r.attempt() && attempt.epoch() == epoch(row, r.claim());
-        // The status at the time of the recording, not the current one. A callback is what was
-        // recorded first: servers may be configured differently.
+        // Answer with the status at the time of the recording, not the current one. Of a callback,
+        // return the recorded URL: another server may be configured to make another one.
         return own && r.kind() != StepKind.CALLBACK
             ? new Accepted(RunStatus.RUNNING)
             : recorded(row, attempt);
@@ -312,7 +312,10 @@ record StepTransitions(
     return before + 1;
   }
 
-  /** The first that is set: the report's, the one stored at the begin, the run's, the server's. */
+  /**
+   * Returns the first policy that is set: of the report, of the begun attempt, of the run, of the
+   * server.
+   */
   private RetryPolicy policy(RunRow row, Report.StepFailed r, List<StepRow> attempts) {
     if (r.policy() != null) {
       return r.policy();

@@ -91,8 +91,7 @@ public final class Json {
   /**
    * Reads texts that an application has written as JSON.
    *
-   * @throws Refusal if it is something else than an object whose members are texts, numbers or
-   *     truth values
+   * @throws Refusal if it is not an object, or if a member is not a string, a number or a boolean
    */
   public static Map<String, String> decodeTexts(String field, @Nullable String json) {
     if (json == null) {
@@ -114,7 +113,7 @@ public final class Json {
   /**
    * Checks JSON that an application has written; returns it.
    *
-   * @throws Refusal if it is something else than an object
+   * @throws Refusal if it is not an object
    */
   public static String checkObject(String field, String json) {
     try (JsonParser parser = FACTORY.createParser(ObjectReadContext.empty(), json)) {

@@ -81,8 +81,8 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
    * A run of another namespace is treated as missing: its claim is reported as lost, and the run is
    * not changed.
    *
-   * <p>Compares times instead of subtracting them. A run that waits for children has {@code
-   * infinity}, and PostgreSQL before 17 cannot subtract that.
+   * <p>Compares times instead of subtracting them. A run that waits without a timeout has {@code
+   * infinity}, which PostgreSQL before 17 cannot subtract.
    */
   static final String LOOK_SQL =
       """

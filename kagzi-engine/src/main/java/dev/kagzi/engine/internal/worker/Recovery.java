@@ -25,10 +25,10 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Takes runs away from workers that crashed, hang or lost their tasks. There are six ways: the
- * first six of {@link TakeReason}, which are the methods of this class in the same order. A claim
- * query takes over runs whose lease has ended. The other ways end, under the lock of the run, in
- * {@code transition.RunMutations}: in {@code take}, or in {@code fail} after too many crashes.
+ * Takes runs away from workers that crashed, hang or lost their tasks. There are six ways, the
+ * first six constants of {@link TakeReason}. This class has a method for each, in the same order. A
+ * claim query takes over runs whose lease has ended. The other ways end, under the lock of the run,
+ * in {@code transition.RunMutations}: in {@code take}, or in {@code fail} after too many crashes.
  * Thread-safe.
  */
 public final class Recovery {
@@ -169,8 +169,8 @@ public final class Recovery {
   }
 
   /**
-   * Returns whether the worker has runs, also if their lease has ended while it made no call about
-   * them.
+   * Returns whether the worker has runs, including those whose lease has ended and that no other
+   * worker has claimed.
    */
   public boolean hasRuns(Session session, WorkerRows.Known worker) throws SQLException {
     return !held(session, worker).isEmpty()

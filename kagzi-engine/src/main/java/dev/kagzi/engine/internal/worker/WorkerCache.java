@@ -97,8 +97,9 @@ public final class WorkerCache {
   }
 
   /**
-   * True also if {@code namespace} is null. A worker never changes its namespace, so a cached entry
-   * is always right. Blocks if the worker is not cached.
+   * Returns whether the worker belongs to the namespace; true if {@code namespace} is null. A
+   * worker never changes its namespace, so a cached entry is always right. Blocks if the worker is
+   * not cached.
    */
   public boolean isIn(@Nullable String namespace, WorkerId worker) {
     if (namespace == null) {
