@@ -67,8 +67,8 @@ record Banner(
   /** Returns an address that clients can use: the wildcard addresses are not one. */
   static String shownHost(String host) {
     return switch (host) {
-      case "0.0.0.0", "::", "127.0.0.1" -> "localhost";
-      default -> host.contains(":") ? "[" + host + "]" : host;
+      case "0.0.0.0", "::", "[::]", "127.0.0.1" -> "localhost";
+      default -> host.contains(":") && !host.startsWith("[") ? "[" + host + "]" : host;
     };
   }
 }

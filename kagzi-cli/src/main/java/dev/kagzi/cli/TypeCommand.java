@@ -1,11 +1,13 @@
 package dev.kagzi.cli;
 
 import dev.kagzi.protocol.v1.ListWorkersRequest;
+import dev.kagzi.protocol.v1.ListWorkersResponse;
 import dev.kagzi.protocol.v1.ListWorkflowTypesRequest;
 import dev.kagzi.protocol.v1.ListWorkflowTypesResponse;
 import dev.kagzi.protocol.v1.PageRequest;
 import dev.kagzi.protocol.v1.SetDefaultVersionRequest;
 import dev.kagzi.protocol.v1.SetDefaultVersionResponse;
+import dev.kagzi.protocol.v1.TypeVersion;
 import dev.kagzi.protocol.v1.WorkerStatus;
 import dev.kagzi.protocol.v1.WorkflowTypeInfo;
 import java.util.ArrayList;
@@ -78,7 +80,7 @@ final class TypeCommand extends CommandGroup {
         "Started runs keep their version."
       })
   static final class SetDefault extends RemoteCommand {
-    private static final int WORKERS_SEEN_MAX = 1_000;
+    private static final int PAGE = 100;
 
     @Parameters(index = "0", paramLabel = "TYPE", description = "The workflow type.")
     private String type = "";
@@ -112,18 +114,28 @@ final class TypeCommand extends CommandGroup {
     }
 
     private boolean isServed(RemoteServer server) {
-      ListWorkersRequest request =
-          ListWorkersRequest.newBuilder()
-              .setNamespace(server.namespace())
-              .setStatusFilter(WorkerStatus.WORKER_STATUS_ONLINE)
-              .setPage(PageRequest.newBuilder().setPageSize(WORKERS_SEEN_MAX))
-              .build();
-      return server.call(() -> server.admin().listWorkers(request)).getWorkersList().stream()
-          .flatMap(worker -> worker.getServedList().stream())
-          .anyMatch(
-              served ->
-                  served.getWorkflowType().equals(type)
-                      && (served.getVersion().equals(version) || served.getVersion().equals("*")));
+      String token = "";
+      do {
+        ListWorkersRequest request =
+            ListWorkersRequest.newBuilder()
+                .setNamespace(server.namespace())
+                .setStatusFilter(WorkerStatus.WORKER_STATUS_ONLINE)
+                .setPage(PageRequest.newBuilder().setPageSize(PAGE).setPageToken(token))
+                .build();
+        ListWorkersResponse page = server.call(() -> server.admin().listWorkers(request));
+        if (page.getWorkersList().stream()
+            .flatMap(worker -> worker.getServedList().stream())
+            .anyMatch(this::isAsked)) {
+          return true;
+        }
+        token = page.getPage().getNextPageToken();
+      } while (!token.isEmpty());
+      return false;
+    }
+
+    private boolean isAsked(TypeVersion served) {
+      return served.getWorkflowType().equals(type)
+          && (served.getVersion().equals(version) || served.getVersion().equals("*"));
     }
   }
 }

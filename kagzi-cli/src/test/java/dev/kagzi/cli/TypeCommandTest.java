@@ -8,6 +8,8 @@ import dev.kagzi.sdk.RunStatus;
 import dev.kagzi.sdk.Worker;
 import dev.kagzi.sdk.WorkflowType;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** {@code kagzi type}, and what {@code workflow get} shows of versions and children. */
@@ -58,6 +60,26 @@ class TypeCommandTest extends ServedCommandTest {
       assertThat(kagzi("type", "set-default", "check", "9")).isZero();
       assertThat(err.toString())
           .contains("no worker online serves check (version 9): new runs wait for one");
+    }
+  }
+
+  @Test
+  void a_worker_beyond_the_first_page_is_seen() throws Exception {
+    WorkflowType<String, String> crowd =
+        WorkflowType.of("crowd", String.class, String.class).queue("crowd");
+    List<Worker> workers = new ArrayList<>();
+    try {
+      // Lists begin with the newest worker.
+      for (int i = 0; i <= 101; i++) {
+        WorkflowType<String, String> type = i == 0 ? crowd.version("first") : crowd;
+        workers.add(kagzi.worker("crowd").workflow(type, (ctx, input) -> input).start());
+        assertThat(workers.getLast().awaitRegistered(SOON)).isTrue();
+      }
+
+      assertThat(kagzi("type", "set-default", "crowd", "first")).isZero();
+      assertThat(err.toString()).isEmpty();
+    } finally {
+      workers.forEach(Worker::close);
     }
   }
 

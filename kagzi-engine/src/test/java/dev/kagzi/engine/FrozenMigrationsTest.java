@@ -69,7 +69,7 @@ class FrozenMigrationsTest {
       String name = requireNonNull(migration.getFileName()).toString();
       assertThat(SHA_256).as("hash of %s, which is to be added here", name).containsKey(name);
       assertThat(sha256(migration))
-          .as("SHA-256 of %s, which was released: add a migration V2 instead", name)
+          .as("SHA-256 of %s, which was released: add a new migration instead", name)
           .isEqualTo(SHA_256.get(name));
     }
     assertThat(SHA_256).as("released migrations").hasSize(VersionedDatabase.migrations().size());

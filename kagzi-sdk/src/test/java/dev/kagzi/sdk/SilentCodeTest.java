@@ -20,7 +20,7 @@ class SilentCodeTest extends FakeServerTest {
   private final Logger logger = (Logger) LoggerFactory.getLogger("dev.kagzi.sdk");
   private final ListAppender<ILoggingEvent> logged = new ListAppender<>();
   private final CountDownLatch release = new CountDownLatch(1);
-  private final CountDownLatch begun = new CountDownLatch(5);
+  private final CountDownLatch begun = new CountDownLatch(6);
 
   @BeforeEach
   void listen() {
@@ -52,6 +52,7 @@ class SilentCodeTest extends FakeServerTest {
                 blockHere();
                 return one;
               });
+      case "clean-up blocks" -> ctx.cleanup("unlock", own -> blockUninterrupted());
       case "step" -> ctx.step("long", () -> release.await());
       case "sleep" ->
           ctx.parallel(
@@ -75,6 +76,14 @@ class SilentCodeTest extends FakeServerTest {
     release.await();
   }
 
+  private void blockUninterrupted() {
+    try {
+      blockHere();
+    } catch (InterruptedException stopped) {
+      throw new AssertionError(stopped);
+    }
+  }
+
   @Test
   void code_that_blocks_outside_of_steps_is_logged_with_its_stack_and_other_code_is_not()
       throws Exception {
@@ -85,13 +94,14 @@ class SilentCodeTest extends FakeServerTest {
     }
     RunHandle<String> blocks = kagzi.workflow(GREET).start("blocks");
     RunHandle<String> branch = kagzi.workflow(GREET).start("branch blocks");
+    RunHandle<String> cleanUp = kagzi.workflow(GREET).start("clean-up blocks");
     begun.await();
 
-    await().atMost(Duration.ofSeconds(60)).until(() -> warnings().size() >= 2);
+    await().atMost(Duration.ofSeconds(60)).until(() -> warnings().size() >= 3);
 
     assertThat(warnings())
         .extracting(event -> event.getFormattedMessage().replaceAll(".* run=(\\S+).*", "$1"))
-        .containsExactlyInAnyOrder(blocks.runId(), branch.runId());
+        .containsExactlyInAnyOrder(blocks.runId(), branch.runId(), cleanUp.runId());
     assertThat(warnings())
         .allSatisfy(
             event ->

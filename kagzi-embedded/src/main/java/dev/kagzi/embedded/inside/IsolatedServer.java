@@ -21,9 +21,18 @@ final class IsolatedServer implements EmbeddedServer, EmbeddedServer.TestControl
 
   @Override
   public String address() {
-    // A wildcard is no address to connect to.
-    boolean wildcard = host.equals("0.0.0.0") || host.equals("::");
-    return (wildcard ? "127.0.0.1" : host) + ":" + grpcPort();
+    return address(host, grpcPort());
+  }
+
+  static String address(String host, int port) {
+    return switch (host) {
+      // No addresses to connect to.
+      case "0.0.0.0", "::", "[::]" -> "127.0.0.1:" + port;
+      default ->
+          host.contains(":") && !host.startsWith("[")
+              ? "[%s]:%d".formatted(host, port)
+              : host + ":" + port;
+    };
   }
 
   @Override

@@ -25,7 +25,7 @@ public enum ServerOption {
       "KAGZI_SERVER_HOST",
       new Text("ADDRESS"),
       "127.0.0.1",
-      "The address that both ports bind to. Any address but loopback requires a token, mutual TLS or insecure."),
+      "The address that all ports bind to. Any address but loopback requires a token, mutual TLS or insecure."),
   PORT("KAGZI_SERVER_PORT", new Whole(0, 65_535), "50051", "Port for gRPC; 0 picks a free one."),
   HTTP_PORT(new Whole(0, 65_535), "8484", "Port for HTTP; 0 picks a free one."),
   TOKEN(

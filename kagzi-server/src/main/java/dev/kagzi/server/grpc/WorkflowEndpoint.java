@@ -345,7 +345,7 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
             runs.retry(
                     Arguments.namespace(request.getNamespace()),
                     Arguments.runId(request.getRunId()),
-                    Arguments.runIdOrNull("run_id", request.getNewRunId()),
+                    Arguments.runIdOrNull("new_run_id", request.getNewRunId()),
                     request.hasVersion() ? request.getVersion() : null)
                 .join(),
         result ->

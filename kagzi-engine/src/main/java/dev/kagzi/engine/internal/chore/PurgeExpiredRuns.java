@@ -225,6 +225,10 @@ public final class PurgeExpiredRuns implements Chore {
     Map<RunId, Integer> payloads = database.read(session -> ExpiredRuns.storedRows(session, next));
     Map<RunId, Integer> published =
         database.read(session -> PublishedRows.storedRows(session, next));
+    RunId first = next.getFirst();
+    if (steps.getOrDefault(first, 0) + signals.getOrDefault(first, 0) >= weight) {
+      return new Selection(List.of(first), true);
+    }
     List<RunId> selected = new ArrayList<>();
     int sum = 0;
     for (RunId run : next) {
@@ -236,9 +240,7 @@ public final class PurgeExpiredRuns implements Chore {
         break;
       }
     }
-    RunId first = selected.getFirst();
-    return new Selection(
-        selected, steps.getOrDefault(first, 0) + signals.getOrDefault(first, 0) >= weight);
+    return new Selection(selected, false);
   }
 
   private int deleteRuns(Session tx, Selection selected, String of) throws SQLException {

@@ -443,6 +443,30 @@ class RetentionTest {
   }
 
   @Test
+  void the_steps_of_a_locked_long_run_stay_while_the_next_run_is_deleted() {
+    RunId old = finished(4);
+    RunId next = finished(3);
+    addSteps(old, 1_000);
+    // Only the steps of the first run count for the size of a batch.
+    database.execute(
+        "DELETE FROM kagzi.workflow_payloads WHERE run_id IN ('%s', '%s')".formatted(old, next));
+    database.execute("DELETE FROM kagzi.step_runs WHERE run_id = '%s'".formatted(next));
+    long before = rows(old);
+    database
+        .open()
+        .write(
+            tx -> {
+              tx.query("SELECT FROM kagzi.workflow_runs WHERE run_id = ? FOR NO KEY UPDATE")
+                  .bind(old.value())
+                  .list(row -> true);
+              runUntil(chore(DAY), () -> rows(next) == 0);
+              return true;
+            });
+
+    assertThat(rows(old)).isEqualTo(before);
+  }
+
+  @Test
   void workers_are_deleted_with_their_events_a_week_after_they_left() {
     WorkerId gone = engine.register();
     WorkerId lately = engine.register();
