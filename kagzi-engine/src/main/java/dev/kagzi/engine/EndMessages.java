@@ -6,7 +6,7 @@ import dev.kagzi.engine.metrics.Meters;
 import dev.kagzi.engine.run.RunCompletions;
 import dev.kagzi.engine.value.RunId;
 
-/** Publishes to other servers what awaited runs need. */
+/** Publishes the messages about awaited runs to other servers, and counts reads. */
 record EndMessages(Notifier notifier, Meters meters) implements RunCompletions.Events {
 
   @Override

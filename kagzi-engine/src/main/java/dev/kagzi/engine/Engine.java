@@ -124,7 +124,8 @@ public final class Engine implements AutoCloseable {
     EngineEvents events = createEvents();
     this.journal = createJournal(config, events, largePayloads);
     this.dispatcher = createDispatcher(config);
-    // Before the first session is opened.
+    // Before the first write or claim opens a session: only sessions that are opened from now on
+    // know the generation of the database.
     database.watchGenerations(
         new GenerationEvents(dispatcher, completions, this::refreshEverything));
     this.workers = createWorkers(config);
@@ -393,7 +394,10 @@ public final class Engine implements AutoCloseable {
     return clusterMetrics;
   }
 
-  /** For tests that move the database's clock: reads again what is due. */
+  /**
+   * For tests that move the database's clock: reads again which runs are due, and executes the
+   * chores of the coordinator.
+   */
   public void clockMoved() {
     heartbeat.send();
     dispatcher.checkEverything();
@@ -480,8 +484,9 @@ public final class Engine implements AutoCloseable {
   }
 
   /**
-   * Fails a claimed run with too many steps; later claims would read its whole history. Ends a run
-   * that should clean up, if the code of the worker does not.
+   * Returns whether a worker may get the task of a claimed run. If not, ends the run: it is
+   * cancelled if a cancel was requested and the code of this worker does not clean up. It fails if
+   * it has too many steps, because each later claim would read its whole history.
    */
   private boolean admit(QueueName queue, Task task) {
     if (task.cancel() == Task.Cancel.END) {

@@ -6,7 +6,7 @@ import dev.kagzi.engine.metrics.Meters;
 import dev.kagzi.engine.metrics.StatementMetrics;
 import io.micrometer.core.instrument.MeterRegistry;
 
-/** What an engine counts; its meters are in {@link #registry}. Thread-safe. */
+/** The counters of an engine; all its meters are in {@link #registry}. Thread-safe. */
 public final class EngineMetrics {
   private final StatementMetrics statements;
   private final DispatchMetrics dispatch;

@@ -12,8 +12,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a server does when the database may have lost commits. Nothing that workers and servers hold
- * in memory is then certain: all claims are taken, and this server reads again what it knew.
+ * Reacts to a database that may have lost commits, for example after a failover. What workers and
+ * servers hold in memory is no longer certain. So all claims are revoked, and this server reads its
+ * state again.
  */
 final class GenerationEvents implements Generation.Listener {
   private static final Logger log = LoggerFactory.getLogger(GenerationEvents.class);

@@ -3,11 +3,12 @@ package dev.kagzi.engine.config;
 import java.time.Duration;
 
 /**
- * Settings of dispatch, with their options.
+ * Settings of dispatch, with the server options that set them.
  *
  * @param firstLease {@code worker-first-lease}: the lease of a run until the first heartbeat
  * @param fallbackInterval {@code poll-fallback-interval}: how often a queue checks for missed runs
- * @param keepSlots {@code poll-keep-slots}: how long free slots are kept between two polls
+ * @param keepSlots {@code poll-keep-slots}: how long the free slots of a worker are kept for it
+ *     between two of its polls
  * @param claimers {@code dispatch-claimers}: how many threads claim runs
  */
 public record DispatchConfig(

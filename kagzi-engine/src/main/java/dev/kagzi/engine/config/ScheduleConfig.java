@@ -1,10 +1,10 @@
 package dev.kagzi.engine.config;
 
 /**
- * How schedules are fired, with the options.
+ * How schedules are fired, with the server options that set it.
  *
- * @param latePerTick {@code coordinator-max-workflows-per-tick}: how many slots that are not on
- *     time become runs in one interval of the coordinator
+ * @param latePerTick {@code coordinator-max-workflows-per-tick}: how many slots that are more than
+ *     two seconds late become runs in one interval of the coordinator
  */
 public record ScheduleConfig(int batch, int latePerTick) {
   public ScheduleConfig {

@@ -42,8 +42,8 @@ public final class Diagnosis {
       new AtomicReference<>();
 
   /**
-   * @param explain returns why a run of a namespace does not continue; refuses one that does not
-   *     exist
+   * @param explain returns why a run of a namespace does not continue; throws a {@link Refusal} if
+   *     the run does not exist
    */
   public Diagnosis(Database database, BiFunction<String, RunId, String> explain) {
     this.database = database;

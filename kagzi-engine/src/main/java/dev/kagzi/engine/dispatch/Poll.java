@@ -12,7 +12,10 @@ import java.util.concurrent.CompletableFuture;
  * @param onCancel executed by {@link #cancel}
  */
 public record Poll(CompletableFuture<List<Task>> tasks, Runnable onCancel) {
-  /** Ends the poll because its caller is gone. Tasks that wait for its worker may be released. */
+  /**
+   * Ends the poll because its caller is gone. Tasks that were claimed for its worker and not sent
+   * yet may be released.
+   */
   public void cancel() {
     onCancel.run();
   }

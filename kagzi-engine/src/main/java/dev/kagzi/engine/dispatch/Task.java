@@ -13,7 +13,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a worker receives: a claim and all that it needs to resume the run.
+ * What a worker receives: a claim and all that it needs to start or resume the run.
  *
  * @param steps the recorded steps of earlier claims, by the creation time of their last attempts
  * @param historyApart {@code steps} is empty because they are too large; the worker fetches them

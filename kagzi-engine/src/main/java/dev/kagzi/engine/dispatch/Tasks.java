@@ -67,8 +67,8 @@ public final class Tasks {
   }
 
   /**
-   * Starts to wait for tasks; does not block for them. Throws a {@link Refusal} for a bad request;
-   * refusals that concern the worker fail the future.
+   * Starts to wait for tasks; does not block. Throws a {@link Refusal} for an invalid request. If
+   * the worker is refused, the future of the poll fails.
    */
   public Poll poll(PollRequest request) {
     if (request.types().isEmpty()) {

@@ -3,7 +3,9 @@ package dev.kagzi.engine.metrics;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 
-/** The buckets of histograms of times. The same for all, so that dashboards can compare them. */
+/**
+ * The buckets of all histograms of times. They are the same, so that dashboards can compare them.
+ */
 public final class Buckets {
   private static final Duration[] TIMES = {
     Duration.ofMillis(1),

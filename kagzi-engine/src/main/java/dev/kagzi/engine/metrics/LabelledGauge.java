@@ -23,7 +23,7 @@ public final class LabelledGauge {
     this.description = description;
   }
 
-  /** Sets the values. Labels that are not among them, and were before, have the value zero now. */
+  /** Sets the values. A set of labels that had a value before and is missing now gets zero. */
   public void set(Map<Tags, Double> measured) {
     values.forEach((tags, value) -> value.number = measured.getOrDefault(tags, 0.0));
     measured.forEach((tags, number) -> value(tags).number = number);

@@ -34,7 +34,7 @@ public final class Meters {
             .register(registry);
   }
 
-  /** Meters in a registry of their own, which only {@link #registry} shows. */
+  /** Meters in a new registry that is not published; only {@link #registry} returns it. */
   public static Meters unpublished() {
     return new Meters(new SimpleMeterRegistry(), LABELS_MAX);
   }

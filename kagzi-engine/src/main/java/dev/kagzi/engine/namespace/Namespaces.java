@@ -140,7 +140,10 @@ public final class Namespaces {
     requireEnabled(namespace, () -> false);
   }
 
-  /** Like {@link #requireEnabled(String)}, but accepts a call that was accepted before. */
+  /**
+   * Like {@link #requireEnabled(String)}, but accepts a disabled namespace if {@code
+   * acceptedBefore} returns true: a repeated call must get its first response.
+   */
   public void requireEnabled(String namespace, BooleanSupplier acceptedBefore) {
     if (!check(namespace) && !acceptedBefore.getAsBoolean()) {
       throw Refusal.of(

@@ -9,7 +9,7 @@ import java.util.List;
  * numbers of the current minute are some seconds late.
  *
  * @param queues those with the most pending runs; the number is limited
- * @param minutes of the last hour, oldest first, all of them
+ * @param minutes one entry for each minute of the last hour, oldest first
  * @param types of runs that started or ended in the last hour, most failures first; the number is
  *     limited
  * @param blocked runs that the code of their workers cannot continue
@@ -45,14 +45,14 @@ public record Activity(
   /**
    * One minute.
    *
-   * @param failed or timed out
+   * @param failed runs that failed or timed out
    */
   public record Minute(Instant at, long started, long completed, long failed) {}
 
   /**
    * A type in the last hour.
    *
-   * @param failed or timed out
+   * @param failed runs that failed or timed out
    */
   public record TypeRate(String type, long started, long completed, long failed) {
 
@@ -65,7 +65,7 @@ public record Activity(
   /** A run, and how many workers it has lost in a row. */
   public record Crashing(RunId runId, int crashes) {}
 
-  /** A namespace that hands out no runs, and how long the first due run has waited. */
+  /** A disabled namespace with due runs, and how long the first of them has waited. */
   public record DisabledNamespace(String namespace, RunCount due, long oldestDueMs) {}
 
   /** A schedule and when it fires next. */

@@ -15,8 +15,8 @@ import java.util.Set;
 
 /**
  * Reads the numbers of runs from {@code run_counts}, and what happened in the last hour from {@code
- * run_rates}. Of the runs, only a limited number of due, crashed and blocked ones and of schedules
- * is read, each by its own index.
+ * run_rates}. From the table of runs it reads only a limited number of rows, each kind by its own
+ * index: due, crashed and blocked runs, and schedules.
  */
 final class ActivityQueries {
   private static final String MINUTES =

@@ -8,8 +8,8 @@ import java.util.List;
 
 /**
  * Finds runs that do not continue and that the numbers of queues do not show. The queues, types and
- * versions with open runs are in {@code run_counts}; of each, a limited number of runs is read by
- * the claim index.
+ * versions with open runs are in {@code run_counts}. For each of them, a limited number of runs is
+ * read by the claim index.
  */
 final class AttentionQueries {
   private static final int CRASHES_MIN = 2;

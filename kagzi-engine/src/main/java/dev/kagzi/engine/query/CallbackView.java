@@ -4,8 +4,9 @@ import dev.kagzi.engine.value.Payload;
 import java.time.Instant;
 
 /**
- * The answer of a callback, also if no step has awaited it.
+ * The answer of a callback, even if no step has awaited it yet.
  *
- * @param payload the value, or in its metadata the failure; without its bytes if they were too many
+ * @param payload the value; the metadata of a failure has its message and type. Without its bytes
+ *     if they exceed the limit of the query
  */
 public record CallbackView(boolean failed, Instant answeredAt, Payload payload) {}

@@ -20,8 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The gauges about the queues and workers of all servers. They are read from the database only when
- * somebody asks for them, and at most every ten seconds. Thread-safe.
+ * The gauges about the queues and workers of all servers. {@link #refresh} reads them from the
+ * database, at most every ten seconds. Thread-safe.
  */
 public final class ClusterMetrics {
   private static final Logger log = LoggerFactory.getLogger(ClusterMetrics.class);
@@ -146,7 +146,10 @@ public final class ClusterMetrics {
     return ms == null ? Double.NaN : ms / 1_000.0;
   }
 
-  /** Of queues that share a label: the longest known time; unknown if only zeros are known. */
+  /**
+   * Returns the longer of the times of two queues that share a label. NaN is an unknown time: the
+   * result is unknown if one time is unknown and the other is zero.
+   */
   static double longest(double one, double other) {
     return one > 0 || other > 0
         ? Math.max(Double.isNaN(one) ? 0 : one, Double.isNaN(other) ? 0 : other)

@@ -18,8 +18,9 @@ record ClusterState(List<Queue> queues, List<Workers> workers) {
   /**
    * The open runs of a queue.
    *
-   * @param oldestDueMs since when its oldest due run waits; zero if no run is due or the namespace
-   *     is disabled; null if the queue was not searched
+   * @param oldestDueMs how long its oldest due run has waited; zero if no run is due or the
+   *     namespace is disabled; null if unknown, because not all types and versions of the queue
+   *     were searched
    */
   record Queue(
       String namespace,
@@ -32,8 +33,9 @@ record ClusterState(List<Queue> queues, List<Workers> workers) {
   /**
    * The workers of a queue that have the same status.
    *
-   * @param used how many runs those execute that report it in their heartbeats
-   * @param free how many runs more each of these would take
+   * @param used how many runs they execute, without workers that do not report it in heartbeats
+   * @param free how many more runs they could take, without workers that do not report their load,
+   *     have no limit, or drain
    */
   record Workers(
       String namespace, String queue, WorkerStatus status, long workers, long used, long free) {}
@@ -71,8 +73,8 @@ record ClusterState(List<Queue> queues, List<Workers> workers) {
         .add(OLDEST);
   }
 
-  // A queue is searched if all its types and versions are. A disabled namespace hands out no runs
-  // on purpose, so nothing waits there.
+  // A queue counts as searched if all its types and versions were searched. A disabled namespace
+  // dispatches no runs on purpose, so its runs do not count as waiting.
   private static final String OLDEST =
       """
       o AS (

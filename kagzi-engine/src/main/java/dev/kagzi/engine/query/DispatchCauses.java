@@ -149,7 +149,10 @@ final class DispatchCauses {
         online.stream().filter(this::isOfType).toList());
   }
 
-  /** The only served version, or the default one; of several others, none is better than others. */
+  /**
+   * Returns the only served version, or the default version if it is served. Otherwise returns a
+   * placeholder, because no version is better than the others.
+   */
   private String suggested(List<String> served) {
     if (served.size() == 1) {
       return "'" + served.getFirst() + "'";
@@ -190,7 +193,10 @@ final class DispatchCauses {
     return queue.held().getOrDefault(worker.workerId(), NOTHING);
   }
 
-  /** The slots of a full worker: its limit for the type if that one is reached. */
+  /**
+   * The number of slots of a full worker: its limit for the type if that limit is reached, else its
+   * own limit.
+   */
   private int slots(WorkerView worker) {
     Integer ofType = worker.workflowTypeConcurrency().get(run.type());
     return ofType != null && held(worker).ofType() >= ofType
@@ -224,7 +230,10 @@ final class DispatchCauses {
         holding.stream().map(one -> Ref.run(one.runId())).toList());
   }
 
-  /** The runs that hold the slots for the longest time; of the type alone if its limit is full. */
+  /**
+   * The runs that have held the slots for the longest time; only runs of the type if all workers
+   * have reached their limit for it.
+   */
   private List<WaitFacts.SlotRun> holding(List<WorkerView> workers) {
     boolean isTypeFull = workers.stream().allMatch(this::isFullOfType);
     return queue.holding().stream()
@@ -248,7 +257,7 @@ final class DispatchCauses {
     return "run %s%s%s %s".formatted(holding.runId(), id, doing, text.since(holding.beganAt()));
   }
 
-  /** Nothing is in the way: a worker has a free slot, or has not said how many it has. */
+  /** No obstacle is known: a worker has a free slot, or has registered without a limit. */
   private WaitCause due(List<WorkerView> workers) {
     List<WorkerView> free = workers.stream().filter(worker -> !isFull(worker)).toList();
     boolean isLimited = free.stream().anyMatch(worker -> worker.queueConcurrencyLimit() != null);

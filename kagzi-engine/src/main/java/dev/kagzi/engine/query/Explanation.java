@@ -7,7 +7,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Why a run does not continue, or what it is doing.
  *
- * @param status null if the database did not answer, or if the run is only requested
+ * @param status null if the database did not answer, or if the run was requested and no server has
+ *     started it
  * @param causes the most important one first; at least one
  */
 public record Explanation(@Nullable RunStatus status, List<WaitCause> causes) {

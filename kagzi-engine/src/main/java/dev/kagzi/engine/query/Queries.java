@@ -33,7 +33,8 @@ public final class Queries {
   private final Runnable onUnknownRun;
 
   /**
-   * @param onUnknownRun called when somebody asks for a run that does not exist, perhaps not yet
+   * @param onUnknownRun called when a caller reads a run that does not exist; perhaps it was
+   *     requested and no server has started it yet
    */
   public Queries(Database database, Limits limits, QueryRules rules, Runnable onUnknownRun) {
     this.database = database;
@@ -105,9 +106,9 @@ public final class Queries {
   /**
    * Finds runs in all namespaces, newest first and at most 20.
    *
-   * @param text a run id, an external id, or the last eight characters of a run id; by the latter
-   *     only the newest runs of a few namespaces are found
-   * @param namespace the one that is searched first
+   * @param text a run id, an external id, or the last eight characters of a run id, which are
+   *     searched only among the newest runs of a few namespaces
+   * @param namespace the namespace that is searched first
    */
   public List<RunPlace> find(String namespace, String text) {
     limits.checkName("namespace", namespace);
@@ -352,7 +353,7 @@ public final class Queries {
     return database.readForUser(session -> new StatsQueries(session).stats(namespace));
   }
 
-  /** Returns the number of open runs by state, of one queue; null: all of the namespace. */
+  /** Returns the number of open runs by status, of one queue or, if it is null, of all queues. */
   public QueueDepth depth(String namespace, @Nullable String queue) {
     limits.checkName("namespace", namespace);
     limits.checkOptionalName("task_queue", queue);
@@ -381,7 +382,10 @@ public final class Queries {
         });
   }
 
-  /** Returns how many runs started and ended in the last hour, of those queues that had any. */
+  /**
+   * Returns how many runs of these queues started and ended in the last hour, without queues that
+   * had none.
+   */
   public List<QueueRate> queueRates(String namespace, List<String> queues) {
     limits.checkName("namespace", namespace);
     return database.readForUser(session -> new QueueRateQueries(session, namespace).read(queues));

@@ -7,9 +7,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a list of runs reads its rows from. A list of all runs follows the index of creation times.
- * That index would be read to its end for a type, queue or version with few runs, so those are read
- * by the index of kinds. A kind is a type, a queue and a version.
+ * Where a list of runs reads its rows from. Usually it follows the index of creation times. If a
+ * type, queue or version has few runs, that index would be read to its end to find them, so they
+ * are read by the index of kinds. A kind is a type, a queue and a version.
  *
  * @param kinds all kinds that match the filter, if they have few runs; else null
  */
@@ -26,7 +26,7 @@ record RunSource(RunFilter filter, @Nullable List<Kind> kinds) {
         FROM (SELECT * FROM kagzi.workflow_runs
                WHERE namespace = ? AND external_id = ? OFFSET 0) r""";
 
-  // Ended runs are in the index of kinds, active ones in that of claims.
+  // Ended runs are in the index of kinds, active runs in the claim index.
   private static final String RUNS_OF_KINDS =
       """
         FROM (SELECT m.*
@@ -51,7 +51,7 @@ record RunSource(RunFilter filter, @Nullable List<Kind> kinds) {
 
   record Kind(String type, String queue, String version, long runs) {}
 
-  /** Without a look at the number of runs. */
+  /** Reads by creation time, regardless of the number of runs. */
   static RunSource byTime(RunFilter filter) {
     return new RunSource(filter, null);
   }

@@ -21,9 +21,9 @@ import org.jspecify.annotations.Nullable;
  * @param attempts 1 at the start; each retry of the whole run by its policy, and each resume, adds
  *     1
  * @param wakeUpAt when a run that waits for a time continues
- * @param crashes consecutive take-overs without a newly recorded step
+ * @param crashes how many workers in a row died with the run without a newly recorded step
  * @param cancelRequestedAt since when the run cleans up; kept after its end
- * @param epoch incremented with every claim
+ * @param epoch increases with each claim; after a crash it can also increase without a claim
  * @param blockedBy why its last worker could not continue it; a RUNNING run keeps it until its
  *     claim ends
  */
@@ -64,7 +64,7 @@ public record RunView(
    * @param failureHandler the run that handles, or has handled, this run's failure
    * @param failedRun the run whose failure this one handles
    * @param retryOf the run that this one retries
-   * @param detached its parent does not wait for it, and a cancel of the parent does not reach it
+   * @param detached its parent does not wait for it, and a cancel of the parent does not cancel it
    * @param fireAt the slot of its schedule that the run is for
    * @param headers of its start
    * @param bufferedSignals signals that no step has received

@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** What a run does that a worker holds, and whether that worker is alive. */
+/** What a run that a worker holds is doing, and whether that worker is alive. */
 final class RunningCauses {
   /** A step that runs longer than this may hang. */
   private static final Duration LONG = Duration.ofMinutes(1);
@@ -156,7 +156,10 @@ final class RunningCauses {
             holder == null || holder.hostname().isEmpty() ? "" : " on " + holder.hostname());
   }
 
-  /** Each attempt of the run has the whole number of attempts again. */
+  /**
+   * The number of the attempt and the maximum. A new attempt of the run resets the count of
+   * failures: its steps may use the maximum again.
+   */
   private String attempt(WaitFacts.Step step) {
     RetryPolicy ofRun = run.policy() == null ? rules.retries() : run.policy();
     int max = (step.policy() == null ? ofRun : step.policy()).attemptsMax();

@@ -7,7 +7,7 @@ package dev.kagzi.engine.query;
  * @param workers how many online workers serve it
  */
 public record ServedType(String queue, String type, String version, int workers) {
-  /** How many are returned; with fewer, all are known. */
+  /** How many are returned at most. A shorter list is complete. */
   public static final int SERVED_MAX = 1_000;
 
   private static final String ANY_VERSION = "*";

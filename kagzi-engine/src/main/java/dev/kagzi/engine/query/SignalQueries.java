@@ -52,7 +52,7 @@ final class SignalQueries {
        ORDER BY n
       """;
 
-  /** Answers of callbacks are stored as signals, and are none. */
+  /** Leaves out the answers of callbacks, which are stored in the same table. */
   private static final String NO_ANSWERS = " AND g.answer IS NULL";
 
   private final Session session;

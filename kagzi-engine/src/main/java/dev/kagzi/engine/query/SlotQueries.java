@@ -22,7 +22,8 @@ final class SlotQueries {
   /** How many runs of one worker are listed. */
   static final int EXECUTED_MAX = 20;
 
-  // Several groups contribute their oldest runs; the statement keeps the oldest of them.
+  // The ids are the oldest runs of several workers and types; the statement keeps the oldest of
+  // all.
   private static final String RUNS_SQL =
       """
       SELECT r.run_id, r.external_id, r.workflow_type, s.step_id,
@@ -131,7 +132,10 @@ final class SlotQueries {
         .toList();
   }
 
-  /** The oldest runs are among those of the groups with the earliest first claims. */
+  /**
+   * Returns the runs of the groups (a worker and a type) with the earliest first claims: the oldest
+   * runs are among them.
+   */
   private static UUID[] ids(List<Longest> longest, @Nullable String type, int groupsMax) {
     return longest.stream()
         .filter(one -> type == null || one.type.equals(type))

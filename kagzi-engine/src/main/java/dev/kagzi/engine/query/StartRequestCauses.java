@@ -9,7 +9,10 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/** Explains a run that an application has requested in its own transaction, and that is no run. */
+/**
+ * Explains a run that an application has requested in its own transaction and that no server has
+ * started.
+ */
 final class StartRequestCauses {
   static final String SQL =
       """

@@ -46,7 +46,10 @@ final class SuspensionCauses {
     return step.status() == StepStatus.RUNNING || step.status() == StepStatus.PENDING;
   }
 
-  /** A suspended run names the steps that it waits for; a running one may wait for any. */
+  /**
+   * The open steps of a kind that the run waits for. A suspended run has stored their keys; a
+   * running one may wait for any open step.
+   */
   private List<WaitFacts.Step> awaited(StepKind kind) {
     return facts.steps().stream()
         .filter(step -> step.kind() == kind && isOpen(step))

@@ -27,7 +27,10 @@ final class WaitCauses {
   /** The SDK's reason for runs whose transactional step has an unknown outcome. */
   private static final String TRANSACTION_UNRESOLVED = "TRANSACTION_UNRESOLVED";
 
-  /** What differs is described at the end of the message, after values that may be long. */
+  /**
+   * Longer than for other messages: the difference is described at the end, after values that may
+   * be long.
+   */
   private static final int DIFFERENCE_CHARS_MAX = 1_000;
 
   private final WaitFacts facts;
@@ -107,7 +110,7 @@ final class WaitCauses {
             .formatted(CountText.of(signals.buffered(), "signal"), WaitText.list(signals.names()));
   }
 
-  /** Why the run cleans up slowly, or not at all, follows. */
+  /** Added first: the causes after it explain why the run has not finished its clean-up. */
   private void addCancelRequest() {
     Instant at = run.cancelRequestedAt();
     Instant until = run.deadlineAt();
@@ -189,7 +192,9 @@ final class WaitCauses {
     }
   }
 
-  /** Before the advice to start a worker, which may crash, too. */
+  /**
+   * Adds earlier crashes before the advice to start a worker, because that worker may crash, too.
+   */
   private void addDispatch() {
     if (run.crashes() > 0) {
       causes.add(crashedBefore());
@@ -327,7 +332,10 @@ final class WaitCauses {
         lostRefs());
   }
 
-  /** The claim of a RUNNING run whose lease has ended is not counted yet. */
+  /**
+   * Counts the claim of a RUNNING run whose lease has ended as a crash, although the run does not
+   * count it before it is claimed again.
+   */
   private WaitCause crashedBefore() {
     int lost = run.crashes() + (run.status() == RunStatus.RUNNING && facts.isDue() ? 1 : 0);
     return WaitCause.of(
@@ -363,7 +371,10 @@ final class WaitCauses {
     return run.status() == RunStatus.RUNNING && !facts.isDue() && step.ref().epoch() == run.epoch();
   }
 
-  /** The worker that lost the run last; while another one has it, it is not known any more. */
+  /**
+   * Names the worker that lost the run last. While another worker holds the run, that is not known
+   * any more.
+   */
   private String lost() {
     WorkerId last = lastHolder();
     return last == null ? "the workers" : WaitText.worker(last, facts.holder());

@@ -16,15 +16,15 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an explanation is decided from. Facts that the status of the run does not need are not read:
- * their lists are empty.
+ * The facts from which an explanation is decided. Facts that are not needed for the status of the
+ * run are not read: they are empty or null.
  *
  * @param steps open steps and steps that wait for their retry, latest first; at most {@link
  *     WaitQueries#STEPS_MAX}
  * @param children the runs that the listed steps wait for, at most {@link WaitQueries#STEPS_MAX}
  * @param last the step that was recorded last; null if there is none
  * @param holder the worker that holds the run, or lost it last; null if there is none
- * @param scheduleRuns open runs of the schedule, oldest first
+ * @param scheduleRuns some open runs of the schedule, oldest first; at most ten
  * @param child the facts of the first child that the run waits for, without those of its own
  *     children; null if there is none
  */
@@ -110,7 +110,7 @@ record WaitFacts(
       @Nullable Instant lastFiredAt) {}
 
   /**
-   * The last attempt of a step that has not ended.
+   * The last attempt of a step that is open or waits for its retry.
    *
    * @param ownName the name of the step, if it does not follow from its key; else null
    * @param failures failed attempts in the current attempt of the run
@@ -144,7 +144,7 @@ record WaitFacts(
   record Child(RunId runId, String type, RunStatus status, Instant createdAt) {}
 
   /**
-   * Who serves the queue of a run that is due.
+   * The queue of a run that is due, and its workers.
    *
    * @param workers those that are not offline
    * @param held what each of them executes

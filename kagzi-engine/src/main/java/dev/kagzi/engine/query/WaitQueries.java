@@ -25,8 +25,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the facts of an explanation, with a few statements that each use an index and read a
- * limited number of rows. Only the steps of the run are read as a whole. The statements are no
- * transaction: a run that changes meanwhile may be explained by facts of two moments.
+ * limited number of rows. Only the steps of the run are read as a whole. The statements do not form
+ * a transaction: if the run changes meanwhile, its explanation may mix facts from before and after
+ * the change.
  */
 final class WaitQueries {
   static final int STEPS_MAX = 100;

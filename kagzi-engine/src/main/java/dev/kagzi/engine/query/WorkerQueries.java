@@ -34,12 +34,13 @@ final class WorkerQueries {
         FROM kagzi.workers w""";
 
   /**
-   * Counts the runs that the workers of one queue hold, by type, and returns the ids of the first
-   * ones that each holds for the longest time. Only runs with a lease of their own have an index by
-   * worker. Other leases end within a known time, so the claim index finds their runs, version by
-   * version. Runs that sleep or wait until then are among them, so their number is limited; leases
-   * that were renewed last come first. If a lease has ended and no other worker has claimed the
-   * run, its holder still executes it; such runs are searched among a limited number of due runs.
+   * Counts the runs that the workers of one queue hold, by worker and type, and returns the ids of
+   * the runs that each worker has held for the longest time. An index by worker exists only for
+   * runs whose start sets the length of their lease. All other leases end within a known time, so
+   * the claim index finds these runs, version by version. Runs that sleep or wait are in the same
+   * range of the index, so the number of rows is limited, and leases that end last are read first.
+   * A run whose lease has ended and that no other worker has claimed is still executed by its
+   * holder. Such runs are searched among a limited number of due runs.
    */
   private static final String HELD_SQL =
       """
@@ -236,8 +237,8 @@ final class WorkerQueries {
   }
 
   /**
-   * Returns the online workers that execute the most runs. Of the workers that report no count, a
-   * limited number is looked at, and their runs are counted.
+   * Returns the online workers that execute the most runs. For workers that report no count, their
+   * runs are counted; the number of these workers is limited.
    */
   List<WorkerView> busiest(String namespace, int workersMax) throws SQLException {
     List<Registered> candidates = new ArrayList<>();

@@ -8,8 +8,8 @@ import java.util.UUID;
 
 /**
  * The logins to the dashboard that were ended before they expired, for all servers. They are stored
- * as requests, which are kept for a day. Thread-safe; all methods read or write the database and
- * block.
+ * like the ids of idempotent calls, which are kept for a day. Thread-safe; all methods read or
+ * write the database and block.
  */
 public final class EndedLogins {
   /** How long an ended login is remembered; so no login may last longer. */

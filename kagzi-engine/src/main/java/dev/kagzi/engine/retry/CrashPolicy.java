@@ -5,9 +5,9 @@ import java.util.random.RandomGenerator;
 /**
  * Back-off and limit for runs whose workers crash or become stale. Each claim that is taken from a
  * crashed or stale worker counts as a crash. A recorded step, a suspension (sleep, wait for
- * children, delay of a step's retry), a retry and a resume of the run reset the count. The first
- * take-over is immediate. Later ones are delayed, so that a run cannot crash all workers at once.
- * Above the limit it fails.
+ * children or signals, delay of a step's retry), a retry and a resume of the run reset the count.
+ * After the first crash another worker may take the run over at once. Later take-overs are delayed,
+ * so that a run cannot crash all workers at once. A run with more crashes than the limit fails.
  *
  * @param delayFirstMs delay before the second take-over in a row; doubled for each later one
  * @param delayMaxMs upper bound of the delay

@@ -17,15 +17,18 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Notifies callers that follow the published values of runs. A value that this server stores
- * notifies them at once. Those of other servers are found by one statement per second for all
- * callers; without callers there is none. Thread-safe.
+ * notifies them at once. Values that other servers store are found by one statement per second for
+ * all callers. Without callers no statement is sent. Thread-safe.
  */
 public final class PublishedWatches implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(PublishedWatches.class);
   private static final int READ_MAX = 1_000;
   private static final long READ_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  /** The places of those callers that have something to read: a value, an end, or no run. */
+  /**
+   * Returns the positions of the watches that have something to report: a new value, the end of the
+   * run, or that the run does not exist in the namespace.
+   */
   public static final String SQL =
       """
       SELECT n.place
@@ -50,10 +53,10 @@ public final class PublishedWatches implements AutoCloseable {
   /** Changed under the lock; read without it by {@link #changed}, for every run that ends. */
   private final Map<RunId, Set<Watch>> watches = new ConcurrentHashMap<>();
 
-  /** Watches that are read before the next second; guarded by the lock. */
+  /** Watches that the reader checks at once, before it checks all; guarded by the lock. */
   private final Set<Watch> due = new LinkedHashSet<>();
 
-  /** When all watches are read next; only the reader uses it. */
+  /** When the reader checks all watches next; only the reader uses it. */
   private long readAllNanos = System.nanoTime();
 
   private final Thread reader;

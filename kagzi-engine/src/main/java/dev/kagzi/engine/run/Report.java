@@ -51,8 +51,8 @@ public sealed interface Report {
   /**
    * An attempt of a step failed.
    *
-   * @param policy the step's own policy; null: the one that was sent when the step began, else that
-   *     of the run, else that of the server
+   * @param policy the step's own policy; null: the policy that was sent when the step began, else
+   *     the policy of the run, else the server's default
    * @param keepClaim other branches of the run continue, so the claim is kept during any delay
    */
   record StepFailed(
@@ -80,8 +80,9 @@ public sealed interface Report {
   /**
    * The run completed.
    *
-   * @param openSteps steps that the code left behind are stored as RUNNING and must be closed. The
-   *     worker reports this because a check in the database would cost every run a statement
+   * @param openSteps true if steps that have not ended may be stored as RUNNING; the engine then
+   *     closes them. The worker reports this because a check in the database would cost every run a
+   *     statement
    */
   record Done(Claim claim, @Nullable Payload output, boolean openSteps) implements Report {}
 
@@ -105,12 +106,13 @@ public sealed interface Report {
       implements Report {}
 
   /**
-   * The run waits for child steps. The claim ends until enough of them have ended or the wait times
-   * out; if enough have ended already, the claim is kept.
+   * The run waits for steps that start children or receive signals. The claim ends until enough of
+   * them have ended or the wait times out; if enough have ended already, the claim is kept.
    *
    * @param all true to wait for all steps, false for any
    * @param durationMs timeout of the wait; null: none
-   * @param keepClaim other branches of the run continue, so the report only asks for results
+   * @param keepClaim other branches of the run continue, so the claim is kept and the report only
+   *     reads results
    */
   record Awaited(
       Claim claim, List<String> steps, boolean all, @Nullable Long durationMs, boolean keepClaim)
@@ -133,12 +135,12 @@ public sealed interface Report {
       implements Report {}
 
   /**
-   * Branches have lost their race. What they received can be received again.
+   * Branches have lost their race. The signals that they received can be received again.
    *
    * @param scopes the common prefixes of their step keys, each with a slash at its end
-   * @param winner the step that records the winner, in the same transaction. The receives that have
-   *     ended stay recorded then, for the undos behind them. Null: they are deleted, because the
-   *     race can be decided again
+   * @param winner the step that records the winner, in the same transaction. The ended receives of
+   *     the losers then stay recorded: a replay of a loser needs them to reach the undos that its
+   *     code registered after them. Null: they are deleted, because the race can be decided again
    */
   record ReceivesStopped(Claim claim, List<String> scopes, @Nullable StepDone winner)
       implements Report {
@@ -159,8 +161,8 @@ public sealed interface Report {
    *
    * @param version of the new run; null: that of this run, empty: the type's default
    * @param openSteps as in {@link Done}
-   * @param stepKey the step that records a refusal, or that the code learns of a cancel here;
-   *     empty: nothing is recorded
+   * @param stepKey the step that records that the call was refused, or that the code has learnt of
+   *     a cancel at this call; empty: nothing is recorded
    */
   record ContinueAsNew(
       Claim claim, Payload input, @Nullable String version, boolean openSteps, String stepKey)
@@ -169,7 +171,7 @@ public sealed interface Report {
   /**
    * The code learns at this step that a cancel of its run was requested.
    *
-   * @param kind of a step that has not begun
+   * @param kind the kind to record if the step has not begun yet
    */
   record CancelSeen(Claim claim, String stepKey, StepKind kind) implements Report {}
 

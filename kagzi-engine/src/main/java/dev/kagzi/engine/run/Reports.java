@@ -84,7 +84,10 @@ public final class Reports {
         .handle((ignored, failure) -> results(answers));
   }
 
-  /** The refusal of an earlier report in the same branch; in any, if this one has no step key. */
+  /**
+   * Returns the refusal of an earlier report of the same branch. For a report without a step key,
+   * such as the end of the run, returns the refusal of any branch.
+   */
   private static @Nullable Refusal refusedBefore(Map<String, Refusal> refused, Report report) {
     if (refused.isEmpty()) {
       return null;
@@ -109,7 +112,7 @@ public final class Reports {
       case Report.ChildStarted r -> r.stepKey();
       case Report.Receive r -> r.stepKey();
       case Report.ReceivesStopped r -> r.winner() == null ? null : r.winner().stepKey();
-      // It has values of several branches.
+      // One report may have values of several branches.
       case Report.ValuesPublished ignored -> null;
       case Report.ContinueAsNew ignored -> null;
       case Report.CancelSeen r -> r.stepKey();
@@ -120,7 +123,10 @@ public final class Reports {
     };
   }
 
-  /** A refusal is the result of its report; an unavailable database fails the whole call. */
+  /**
+   * Returns a refusal as the result of its report. If the database is unavailable or the server is
+   * overloaded, the whole call fails.
+   */
   private static List<ReportResult> results(List<CompletableFuture<ReportResult>> answers) {
     List<ReportResult> results = new ArrayList<>(answers.size());
     for (CompletableFuture<ReportResult> answer : answers) {
@@ -275,10 +281,10 @@ public final class Reports {
     }
   }
 
-  // Simple clients: one call per step or run. The step id contains the claim; other calls may name
-  // no claim.
+  // Simple clients: one call per step or run. Calls with a step id contain the claim; the other
+  // calls may be sent without an epoch.
 
-  /** Begins a step attempt; returns the recorded output, or the request to execute the step. */
+  /** Begins a step attempt. Returns the recorded output, or that the step must be executed. */
   public CompletableFuture<BegunStep> begin(
       String namespace,
       RunId run,

@@ -81,7 +81,7 @@ public final class RunCompletions implements AutoCloseable {
     reader.start();
   }
 
-  /** What happens here and concerns other servers or the metrics. */
+  /** Receives what other servers and the metrics need to know. */
   public interface Events {
     /** Awaited runs were read from the database. */
     void read(int runs);
@@ -160,11 +160,11 @@ public final class RunCompletions implements AutoCloseable {
     }
   }
 
-  /** Lets the waiter wait for a later run of the chain. */
+  /** Moves the waiter to a later run of the chain. */
   private void follow(Waiter waiter, RunId successor) {
     RunId run = successor;
-    // As far as memory knows the chain: one call for each run of a long chain would overflow the
-    // stack.
+    // Follows the chain as far as it is in the cache, in a loop: a recursive call for each run of a
+    // long chain would overflow the stack.
     for (RunEnd end = recent.end(run, waiter.namespace);
         end != null && end.continuedTo() != null;
         end = recent.end(run, waiter.namespace)) {
@@ -228,7 +228,10 @@ public final class RunCompletions implements AutoCloseable {
     waiters.keySet().forEach(this::read);
   }
 
-  /** The database may have lost starts and ends of runs: reads all that is asked for. */
+  /**
+   * The database may have lost starts and ends of runs: empties the cache and reads all awaited
+   * runs again.
+   */
   public void commitsLost() {
     recent.forgetAll();
     refreshAll();
@@ -355,7 +358,7 @@ public final class RunCompletions implements AutoCloseable {
     }
   }
 
-  /** Lets the server where the open run started publish its end, once for each waiter. */
+  /** Asks the server on which the open run started to publish its end, once for each waiter. */
   private void publishAwaited(RunId run) {
     for (Waiter waiter : waiters.getOrDefault(run, List.of())) {
       if (!run.equals(waiter.published)) {

@@ -259,8 +259,9 @@ public final class Runs {
 
   /**
    * Answers a callback of an open run. The future completes when the answer is durable. A callback
-   * that was answered before keeps its first answer, also after the end of the run. The callback
-   * must exist: a caller without a token checks that first.
+   * that was answered before keeps its first answer, also after the end of the run. Does not check
+   * that the run has made the callback: a caller without a token must check it first, with {@code
+   * Queries.requireCallback}.
    *
    * @param stepKey the step that made the callback
    */
@@ -305,7 +306,7 @@ public final class Runs {
     return signalOrStart(runId(request), request, signal, SIGNAL_ROUNDS_MAX);
   }
 
-  /** Begins again if the run that was found has ended before it got the signal. */
+  /** Tries again if the run that was found has ended before it got the signal. */
   private CompletableFuture<SignalStartResult> signalOrStart(
       RunId newRun, StartRequest request, SignalRequest signal, int rounds) {
     StartRun start =
@@ -355,8 +356,9 @@ public final class Runs {
   }
 
   /**
-   * Cancels a run. The future completes when the run is cancelled or has ended before. If the run
-   * has continued as new, the last run of its chain is cancelled.
+   * Cancels a run. If the code of the run cleans up after a cancel, the future completes when the
+   * cancel is recorded, and the run ends later. Otherwise it completes when the run is cancelled,
+   * or had ended before. If the run has continued as new, the last run of its chain is cancelled.
    */
   public CompletableFuture<CancelResult> cancel(String namespace, RunId run) {
     return ChainCalls.follow(run, last -> append(new CancelRun(namespace, last, null)));
@@ -380,7 +382,7 @@ public final class Runs {
   }
 
   /**
-   * Starts an ended run again as a new run, with the request of its start. If the old run, or
+   * Starts a new run with the request with which an ended run was started. If the old run, or
    * another one with its external id, is active, that run is returned instead. Refuses a run that
    * has continued as new. Blocks.
    *

@@ -52,7 +52,10 @@ public record StartOptions(
             other);
   }
 
-  /** True if a start needs only the columns that every run has; any run may have headers. */
+  /**
+   * True if a start sets no options that need columns of their own. Headers do not count: every run
+   * may have them.
+   */
   public boolean isPlain() {
     return executionTimeoutMs == null
         && deadline == null

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param name unique in its namespace; empty for none
  * @param version empty for the type's default
  * @param timeZone its IANA name
- * @param maxCatchup how many late slots become runs at most
+ * @param maxCatchup how many late slots become runs at most: the newest ones
  * @param jitterMs maximum delay of a run after its slot
  * @param retryPolicy of the runs; null for none
  * @param executionTimeoutMs how long a run may take; null for no limit

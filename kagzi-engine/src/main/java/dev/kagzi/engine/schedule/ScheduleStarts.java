@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Starts runs of schedules on request, now or of past slots. Thread-safe; calls block. */
+/** Starts runs of schedules on request: now, or for past slots. Thread-safe; calls block. */
 public final class ScheduleStarts {
   private static final long BACKFILL_MAX = 10_000;
 

@@ -31,8 +31,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Creates, changes and lists schedules. Thread-safe; calls block. A change locks the schedule from
- * its read to its write, so that it cannot undo a concurrent fire. An id of a run, or of another
- * namespace, is reported as unknown.
+ * its read to its write, so that it cannot undo a concurrent fire. The id of a run, or of a
+ * schedule in another namespace, is refused with NOT_FOUND.
  */
 public final class Schedules {
   private static final int PREVIEW_DEFAULT = 5;
@@ -219,7 +219,10 @@ public final class Schedules {
                 new ScheduleRows.Listed(session, filter, page.payloads())));
   }
 
-  /** Changes the fields that the update sets. A schedule enabled again catches up. */
+  /**
+   * Changes the fields that the update sets. A schedule that is enabled again catches up on slots
+   * that passed while it was paused.
+   */
   public ScheduleView update(
       String namespace, RunId id, ScheduleUpdate update, @Nullable UUID requestId) {
     limits.checkName("namespace", namespace);
@@ -306,7 +309,7 @@ public final class Schedules {
   /**
    * Returns the next times at which an expression fires; it need not belong to a schedule.
    *
-   * @param count number of times; 0 for a few
+   * @param count number of times; 0 for the default
    * @param after null for now
    */
   public List<Instant> preview(
@@ -331,7 +334,9 @@ public final class Schedules {
 
   private record Changed(Instant now, ScheduleView view) {}
 
-  /** Sets the schedule timer of this server; others read the due time with their heartbeats. */
+  /**
+   * Sets the schedule timer of this server. Other servers read the due time with their heartbeats.
+   */
   private ScheduleView notifyDue(Changed changed) {
     Instant next = changed.view.nextFireAt();
     if (changed.view.enabled() && next != null) {

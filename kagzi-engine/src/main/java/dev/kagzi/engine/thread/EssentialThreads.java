@@ -21,9 +21,9 @@ import org.slf4j.LoggerFactory;
  * Thread-safe.
  *
  * <p>A loop fails when it returns or throws. A task of a timer or pool fails when it throws an
- * {@link Error}. A periodic task also fails by an exception, because it is not executed again.
- * Other exceptions of submitted tasks are logged; the JVM prints those of executed tasks. After
- * {@link #close} threads may end, and a loop whose owner is closed may return.
+ * {@link Error}. A periodic task also fails when it throws an exception, because it is not executed
+ * again. Other exceptions of submitted tasks are logged; the JVM prints those of executed tasks.
+ * After {@link #close} threads may end, and a loop whose owner is closed may return.
  */
 public final class EssentialThreads implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(EssentialThreads.class);

@@ -7,10 +7,12 @@ import java.util.Map;
  * that it is buffered, received once and kept over crashes as any signal is.
  */
 public sealed interface CallbackAnswer {
-  /** Names of signals that begin with it are reserved; the key of the callback's step follows. */
+  /**
+   * The reserved prefix of the signal's name; the key of the step that made the callback follows.
+   */
   String PREFIX = "callback:";
 
-  /** Entries of the metadata by which a stored failure is known. */
+  /** The entry of the metadata that marks a stored failure. Its value is the message. */
   String FAILURE = "kagzi.failure";
 
   String FAILURE_TYPE = "kagzi.failure-type";

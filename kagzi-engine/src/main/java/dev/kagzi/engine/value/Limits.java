@@ -35,7 +35,10 @@ public record Limits(
 
   public static final int HEADERS_MAX = 64;
 
-  /** Enough for a trace context with its baggage, which may have 8 KiB, and a few of the user. */
+  /**
+   * Enough for a trace context with its baggage, which may have 8 KiB, and some headers of the
+   * user.
+   */
   public static final int HEADERS_BYTES_MAX = 16 << 10;
 
   private static final Pattern HEADER_NAME = Pattern.compile("[a-zA-Z0-9._-]{1,100}");

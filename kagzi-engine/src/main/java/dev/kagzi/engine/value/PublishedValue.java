@@ -4,12 +4,16 @@ package dev.kagzi.engine.value;
  * A value that the code of a run publishes under a name.
  *
  * @param scope the branch or step that publishes it, as in step keys; empty outside of them
- * @param sequence which value of this name and scope it is, from 1, counted by the code; the same
- *     in a replay
- * @param order which value of this execution it is, in all scopes, from 1
+ * @param sequence the number of the value among those of this name and scope, counted from 1 by the
+ *     worker; the same in a replay
+ * @param order the number of the value among all values of this execution, in all scopes, counted
+ *     from 1
  */
 public record PublishedValue(String name, String scope, long sequence, int order, Payload payload) {
-  /** Published values show how far a run is; data belongs into results of steps. */
+  /**
+   * The size of one value. Published values show the progress of a run; larger data belongs in the
+   * results of steps.
+   */
   public static final int BYTES_MAX = 64 << 10;
 
   /** The sum of a run's values. The SDK allows half of it to the code, and half to its steps. */

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A refused request. The message for the caller contains the found and the expected value. Nothing
- * was stored, except that the outcome is unknown if the database failed.
+ * was stored, unless the database failed: then the outcome is unknown.
  */
 public final class Refusal extends RuntimeException {
   private static final long serialVersionUID = 1L;

@@ -6,9 +6,10 @@ import java.security.NoSuchAlgorithmException;
 import java.util.Locale;
 
 /**
- * The last 16 bits of a run id. Equal for runs that must meet in one transaction: those with equal
- * external ids, of one schedule, or a run and what it starts without an external id. So runs can be
- * spread over several databases later without a change of their ids.
+ * The last 16 bits of a run id. Equal for runs that one transaction may have to change together:
+ * runs with the same external id, runs of one schedule, and a run and the runs that it starts
+ * without an external id. So runs can be spread over several databases later without a change of
+ * their ids.
  *
  * @param bits 0 to 65535
  */

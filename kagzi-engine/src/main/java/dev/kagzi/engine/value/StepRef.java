@@ -6,7 +6,7 @@ import java.util.regex.Pattern;
 
 /**
  * Identifies one attempt of a step and its claim. Clients receive it as an opaque text and send it
- * back, so that their reports are fenced although they do not know epochs.
+ * back, so that their reports are fenced although they send no epochs.
  */
 public record StepRef(RunId runId, String stepKey, int attempt, int epoch) {
   // Numbers without sign and leading zeros, so that each ref has one text.

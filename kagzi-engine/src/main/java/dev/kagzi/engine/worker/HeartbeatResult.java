@@ -8,7 +8,8 @@ import java.util.List;
  *
  * @param lost listed claims that the worker no longer holds
  * @param cancelled listed claims whose runs were cancelled
- * @param cancelRequested listed claims whose runs should clean up; the worker may not know it yet
+ * @param cancelRequested listed claims whose runs should clean up; repeated until the claim ends,
+ *     because the worker may not know it yet
  */
 public record HeartbeatResult(
     boolean shouldDrain, List<Claim> lost, List<Claim> cancelled, List<Claim> cancelRequested) {

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A heartbeat of a worker.
  *
- * @param claims the claims it executes; null from a client that lists none: then all its claims are
- *     renewed, unacknowledged ones only for a limited time
+ * @param claims the claims it executes; null from a client that does not list them: then all its
+ *     claims are renewed, but claims about which it has made no call yet only for a limited time
  * @param activeCount how many runs it executes; null if not reported
  * @param namespace the namespace that the worker must belong to; null for any
  * @param completedTotal runs completed since the registration, instead of the delta; 0 if not

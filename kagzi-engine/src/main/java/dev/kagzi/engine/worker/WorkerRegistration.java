@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param served the types with the versions that it executes
  * @param anyVersion it executes every version of its types
- * @param instanceId distinguishes processes with the same host and pid; a process that registers
- *     again sends the same id; empty for none
+ * @param instanceId distinguishes workers with the same host and pid; a worker that registers again
+ *     sends the same id and replaces its earlier registration; empty for none
  */
 public record WorkerRegistration(
     QueueName queue,

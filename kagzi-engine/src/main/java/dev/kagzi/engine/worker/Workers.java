@@ -98,7 +98,7 @@ public final class Workers implements AutoCloseable {
             threads.timer("kagzi-attach"));
   }
 
-  /** Takes runs away from workers that crashed or hang. */
+  /** Returns the service that takes runs away from workers that crashed or hang. */
   public Recovery recovery() {
     return recovery;
   }
@@ -111,7 +111,8 @@ public final class Workers implements AutoCloseable {
 
   /**
    * Registers a worker. Every registration creates a new worker, but a repeated call with the same
-   * request id returns the first one, if it is not offline.
+   * request id returns the first one, if it is not offline. An earlier registration with the same
+   * queue, host, pid and instance id is marked offline.
    *
    * @param requestId chosen by the worker, which can then safely repeat the call; null for none
    */
@@ -201,7 +202,8 @@ public final class Workers implements AutoCloseable {
         .accept(h)
         .whenComplete(
             (result, refusal) -> {
-              // Another server marked the worker offline: claim nothing more for it here.
+              // Another server has marked the worker offline: this server must claim no more runs
+              // for it.
               if (refusal != null && asRefusal(refusal).reason() == Refusal.Reason.NOT_FOUND) {
                 evict(h.workerId());
               }
@@ -213,9 +215,9 @@ public final class Workers implements AutoCloseable {
   }
 
   /**
-   * Deregisters a worker at once, or with drain marks it DRAINING; then it deregisters again when
-   * its runs have ended. Returns true if no run is left with it. Without drain its runs are
-   * released, so none is left. Returns false for an unknown worker.
+   * Marks a worker offline and releases its runs. With {@code drain}, only marks it DRAINING; the
+   * worker deregisters without drain when its runs have ended. Returns true if the worker holds no
+   * run, false if it is unknown.
    */
   public CompletableFuture<Boolean> deregister(
       @Nullable String namespace, WorkerId worker, boolean drain) {
@@ -277,8 +279,8 @@ public final class Workers implements AutoCloseable {
   }
 
   /**
-   * Marks a worker offline on behalf of an administrator and releases its claims. Returns the
-   * number of its runs.
+   * Marks a worker offline on behalf of an administrator and releases its claims. Returns how many
+   * runs it held.
    *
    * @param requestId a repeated call with the same id returns the first result; null for none
    */
