@@ -10,9 +10,12 @@ import static dev.kagzi.engine.TestEngine.stepDone;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kagzi.engine.EngineConfig;
 import dev.kagzi.engine.FamilyTest;
 import dev.kagzi.engine.Holds;
+import dev.kagzi.engine.TestConfigs;
 import dev.kagzi.engine.TestEngine;
+import dev.kagzi.engine.config.JournalConfig;
 import dev.kagzi.engine.dispatch.Poll;
 import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.page.PageSpec;
@@ -60,6 +63,15 @@ import org.junit.jupiter.api.Test;
 class ContinueAsNewTest extends FamilyTest {
   /** The statement that inserts successors. */
   private static final String INSERTS_SUCCESSOR = "continued_from,";
+
+  /** With one lane, writes that wait for it share a batch. */
+  @Override
+  protected TestEngine start(Holds connections) {
+    EngineConfig config =
+        TestConfigs.withJournal(JournalConfig.defaults().withLanes(1))
+            .withCoordinatorInterval(Duration.ofMillis(100));
+    return TestEngine.start(database.config(), queue, config, connections);
+  }
 
   private static Report next(Claim claim) {
     return next(claim, "\"next\"");
@@ -306,8 +318,7 @@ class ContinueAsNewTest extends FamilyTest {
     RunId other = engine.start();
     CompletableFuture<?> held;
     try (Holds.Hold hold = holds.statement(LOCK)) {
-      // While this lane is held, the next writes wait for one batch if they belong to the same
-      // lane. Otherwise another lane writes them.
+      // While the lane is held, the next writes wait for one batch.
       held = engine.engine().runs().cancel(NAMESPACE, other);
       hold.awaitReached();
       sent = engine.engine().runs().signal(NAMESPACE, claim.runId(), signal("a"));

@@ -72,7 +72,8 @@ final class SilentCode {
     for (StackTraceElement frame : stack) {
       boolean context = CONTEXT.stream().anyMatch(frame.getClassName()::startsWith);
       // A lambda calls the code of a branch. That code is not inside a call of its own context.
-      boolean callsCode = frame.getMethodName().startsWith("lambda$") || frame.getMethodName().equals("cleanup");
+      boolean callsCode =
+          frame.getMethodName().startsWith("lambda$") || frame.getMethodName().equals("cleanup");
       if (context && !callsCode) {
         return true;
       }
