@@ -124,8 +124,7 @@ public final class Engine implements AutoCloseable {
     EngineEvents events = createEvents();
     this.journal = createJournal(config, events, largePayloads);
     this.dispatcher = createDispatcher(config);
-    // Before the first write or claim opens a session: only sessions that are opened from now on
-    // know the generation of the database.
+    // Before the first write or claim: only sessions opened later know the database's generation.
     database.watchGenerations(
         new GenerationEvents(dispatcher, completions, this::refreshEverything));
     this.workers = createWorkers(config);
@@ -394,10 +393,7 @@ public final class Engine implements AutoCloseable {
     return clusterMetrics;
   }
 
-  /**
-   * For tests that move the database's clock: reads again which runs are due, and executes the
-   * chores of the coordinator.
-   */
+  /** For tests that move the database's clock: reads what is due, and executes the chores. */
   public void clockMoved() {
     heartbeat.send();
     dispatcher.checkEverything();
