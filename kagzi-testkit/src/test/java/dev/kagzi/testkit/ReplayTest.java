@@ -299,6 +299,40 @@ class ReplayTest {
   }
 
   @Test
+  void a_step_that_is_named_like_a_failed_branch_is_compared(KagziEnv env) {
+    RunHistory history =
+        record(
+            env,
+            (ctx, item) -> {
+              failedGroup(ctx);
+              ctx.step("pack[x]", () -> executed("pack[x]"));
+              return "done";
+            });
+
+    assertDiffers(
+        history,
+        (ctx, item) -> {
+          failedGroup(ctx);
+          return "done";
+        },
+        "pack[x]");
+  }
+
+  private void failedGroup(WorkflowContext ctx) {
+    try {
+      ctx.parallel(
+          "pack",
+          List.of(1),
+          (branch, number) -> {
+            branch.step("box", () -> executed("box"));
+            throw new NonRetryableException("no boxes");
+          });
+    } catch (BranchFailedException e) {
+      executed("caught");
+    }
+  }
+
+  @Test
   void reordered_branches_differ(KagziEnv env) {
     RunHistory history =
         record(

@@ -17,6 +17,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** The Attach streams that are open on this server. Thread-safe. */
 public final class AttachStreams implements AutoCloseable {
@@ -28,7 +29,14 @@ public final class AttachStreams implements AutoCloseable {
   private final ScheduledExecutorService timer;
   private final Map<WorkerId, Stream> streams = new ConcurrentHashMap<>();
 
-  private record Stream(UUID attachId, AttachListener listener) {}
+  private final AtomicLong opened = new AtomicLong();
+
+  /**
+   * An open stream.
+   *
+   * @param number higher than those of streams that were opened earlier on this server
+   */
+  private record Stream(long number, UUID attachId, AttachListener listener) {}
 
   public AttachStreams(
       Database database,
@@ -47,6 +55,7 @@ public final class AttachStreams implements AutoCloseable {
 
   public Attachment open(String namespace, WorkerId worker, AttachListener listener) {
     UUID attachId = RunId.next().value();
+    Stream opening = new Stream(opened.incrementAndGet(), attachId, listener);
     CompletableFuture.supplyAsync(() -> store(namespace, worker, attachId), blocking)
         .whenComplete(
             (row, refusal) -> {
@@ -54,7 +63,13 @@ public final class AttachStreams implements AutoCloseable {
                 listener.closed(Workers.asRefusal(refusal));
                 return;
               }
-              streams.put(worker, new Stream(attachId, listener));
+              Stream latest =
+                  streams.merge(
+                      worker, opening, (one, other) -> one.number > other.number ? one : other);
+              if (!latest.equals(opening)) {
+                // A later stream of the worker was stored before this one: its id must stay.
+                store(namespace, worker, latest.attachId);
+              }
               listener.attached();
               if (row.status() == WorkerStatus.DRAINING) {
                 listener.drain();

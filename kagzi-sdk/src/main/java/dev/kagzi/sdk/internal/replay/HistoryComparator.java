@@ -6,6 +6,7 @@ import dev.kagzi.sdk.internal.replay.RecordedRun.Entry;
 import dev.kagzi.sdk.internal.run.ReplayObserver;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Keeps the first difference between what the code asks for and a history. Thread-safe. */
@@ -71,8 +72,8 @@ final class HistoryComparator implements ReplayObserver {
   }
 
   @Override
-  public synchronized void discarded(String prefix) {
-    unconsumed.removeAll(prefix);
+  public synchronized void discarded(Set<String> keys) {
+    unconsumed.removeAll(keys);
   }
 
   private Verdict differs(int number, String recorded, String asked) {

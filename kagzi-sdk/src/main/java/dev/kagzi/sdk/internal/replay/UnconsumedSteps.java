@@ -7,6 +7,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -41,9 +42,9 @@ final class UnconsumedSteps {
     scopesAround(entry.key()).forEach(scope -> set(within, scope).remove(entry));
   }
 
-  void removeAll(String prefix) {
+  void removeAll(Set<String> keys) {
     for (Entry entry : List.copyOf(set(within, ""))) {
-      if (entry.key().startsWith(prefix)) {
+      if (keys.contains(entry.key())) {
         remove(entry);
       }
     }

@@ -4,6 +4,7 @@ import dev.kagzi.protocol.v1.RecordedStep;
 import dev.kagzi.protocol.v1.StepKind;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -117,13 +118,16 @@ final class History {
    * @param prefix the scope of a branch, or the common prefix of a group's scopes: {@code pack[}. A
    *     step beside the group may be named {@code pack[x]} and is kept.
    */
-  void discard(String prefix) {
+  Set<String> discard(String prefix) {
+    Set<String> discarded = new HashSet<>();
     for (String key : steps.keySet()) {
       if (key.startsWith(prefix) && isOfBranch(key, prefix)) {
         RecordedStep step = remove(key);
         discardedOpen |= step != null && isOpen(step);
+        discarded.add(key);
       }
     }
+    return discarded;
   }
 
   private static boolean isOfBranch(String key, String prefix) {

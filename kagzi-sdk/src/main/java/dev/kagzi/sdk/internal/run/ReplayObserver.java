@@ -2,6 +2,7 @@ package dev.kagzi.sdk.internal.run;
 
 import dev.kagzi.protocol.v1.RecordedStep;
 import dev.kagzi.protocol.v1.StepKind;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +23,6 @@ public interface ReplayObserver {
   /** The kind is unspecified for a group of branches, which may have no step of its own. */
   Verdict asked(String key, StepKind kind, @Nullable RecordedStep recorded);
 
-  /** Steps with this key prefix will not be asked for; their branches do not run again. */
-  void discarded(String prefix);
+  /** The steps with these keys will not be asked for; their branches do not run again. */
+  void discarded(Set<String> keys);
 }

@@ -3,6 +3,7 @@ package dev.kagzi.sdk.internal.run;
 import dev.kagzi.protocol.v1.RecordedStep;
 import dev.kagzi.protocol.v1.StepKind;
 import dev.kagzi.protocol.v1.Task;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -114,10 +115,10 @@ final class ScopeHistory {
 
   /** Drops recorded steps with this key prefix; their branch will not run again. */
   void discard(String prefix) {
-    history.discard(prefix);
+    Set<String> keys = history.discard(prefix);
     ReplayObserver observer = settings.observer();
     if (observer != null) {
-      observer.discarded(prefix);
+      observer.discarded(keys);
     }
   }
 }
