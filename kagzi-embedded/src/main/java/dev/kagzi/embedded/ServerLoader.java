@@ -5,6 +5,7 @@ import java.io.InputStream;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The class loader of the server: its own jars and the JDK. From the application it takes slf4j, so
@@ -21,9 +22,7 @@ final class ServerLoader extends URLClassLoader {
     registerAsParallelCapable();
   }
 
-  private static final class Holder {
-    static final EmbeddedServers SERVERS = load();
-  }
+  private static @Nullable EmbeddedServers loaded;
 
   private final ClassLoader application;
 
@@ -32,8 +31,14 @@ final class ServerLoader extends URLClassLoader {
     this.application = application;
   }
 
-  static EmbeddedServers servers() {
-    return Holder.SERVERS;
+  /** Loads the server at the first call. After a failure, the next call tries again. */
+  static synchronized EmbeddedServers servers() {
+    EmbeddedServers servers = loaded;
+    if (servers == null) {
+      servers = load();
+      loaded = servers;
+    }
+    return servers;
   }
 
   private static EmbeddedServers load() {

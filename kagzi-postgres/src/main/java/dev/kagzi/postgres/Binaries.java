@@ -35,6 +35,9 @@ record Binaries(Path home) {
 
   private static final Logger log = LoggerFactory.getLogger(Binaries.class);
 
+  /** Not a prefix of the folders into which other programs unpack. */
+  private static final String UNPACKING_FOLDER = ".unpacking-postgres-";
+
   /** A file lock belongs to the whole JVM; this lock serializes its threads. */
   private static final ReentrantLock UNPACKING = new ReentrantLock();
 
@@ -129,12 +132,13 @@ record Binaries(Path home) {
   private static void unpack(URL archive, Path cache, Path home) throws IOException {
     long began = System.nanoTime();
     // Folders of killed processes; this process holds the lock, so no other one uses them.
-    try (DirectoryStream<Path> leftovers = Files.newDirectoryStream(cache, ".unpacking-*")) {
+    try (DirectoryStream<Path> leftovers =
+        Files.newDirectoryStream(cache, UNPACKING_FOLDER + "*")) {
       for (Path leftover : leftovers) {
         Folders.delete(leftover);
       }
     }
-    Path fresh = cache.resolve(".unpacking-" + UUID.randomUUID());
+    Path fresh = cache.resolve(UNPACKING_FOLDER + UUID.randomUUID());
     extract(archive, fresh);
     Files.move(fresh, home, StandardCopyOption.ATOMIC_MOVE);
     log.atInfo()

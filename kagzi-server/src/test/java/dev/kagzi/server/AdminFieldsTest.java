@@ -2,6 +2,7 @@ package dev.kagzi.server;
 
 import static dev.kagzi.server.BatchWorker.item;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.Timestamp;
 import dev.kagzi.protocol.v1.CreateNamespaceRequest;
@@ -51,6 +52,18 @@ class AdminFieldsTest {
   @AfterAll
   static void stopServer() {
     server.close();
+  }
+
+  @Test
+  void a_registration_with_more_than_1000_types_is_refused() {
+    RegisterRequest.Builder request = RegisterRequest.newBuilder().setTaskQueue("crowded");
+    for (int i = 0; i <= 1_000; i++) {
+      request.addWorkflowTypes("t" + i);
+    }
+
+    assertThatThrownBy(() -> server.workers().register(request.build()))
+        .hasMessageContaining("workflow_types: 1001 entries")
+        .hasMessageContaining("at most 1000");
   }
 
   @Test

@@ -204,7 +204,9 @@ public final class Workers implements AutoCloseable {
             (result, refusal) -> {
               // Another server has marked the worker offline: this server must claim no more runs
               // for it.
-              if (refusal != null && asRefusal(refusal).reason() == Refusal.Reason.NOT_FOUND) {
+              if (refusal != null
+                  && asRefusal(refusal).reason() == Refusal.Reason.NOT_FOUND
+                  && cache.mayBeIn(h.workerId(), h.namespace())) {
                 evict(h.workerId());
               }
             });

@@ -12,11 +12,14 @@ import static dev.kagzi.engine.TestEngine.stepFailed;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kagzi.engine.EngineConfig;
+import dev.kagzi.engine.Holds;
 import dev.kagzi.engine.TestClock;
+import dev.kagzi.engine.TestConfigs;
 import dev.kagzi.engine.TestEngine;
 import dev.kagzi.engine.TestOptions;
 import dev.kagzi.engine.TestReports;
 import dev.kagzi.engine.config.DispatchConfig;
+import dev.kagzi.engine.config.JournalConfig;
 import dev.kagzi.engine.dispatch.Poll;
 import dev.kagzi.engine.dispatch.PollRequest;
 import dev.kagzi.engine.dispatch.Task;
@@ -409,6 +412,28 @@ class CleanUpTest extends EngineFixture {
     assertThat(engine.run(claim.runId()).deadlineAt()).isNull();
     assertThat(engine.report(done(resumed.claim(), "1")))
         .isEqualTo(new Accepted(RunStatus.COMPLETED));
+  }
+
+  @Test
+  void a_cancel_in_the_same_batch_as_a_resume_is_not_forgotten() throws Exception {
+    engine.close();
+    Holds holds = new Holds(database.config());
+    EngineConfig config = TestConfigs.withJournal(JournalConfig.defaults().withLanes(1));
+    engine = TestEngine.start(database.config(), "one-batch", config, holds);
+    worker = engine.register();
+    RunId run = startAndClaim().runId();
+    await(engine.engine().runs().terminate(NAMESPACE, run, "now"));
+
+    CompletableFuture<CancelResult> cancelled;
+    try (Holds.Hold hold = holds.statement("INSERT INTO kagzi.workflow_runs")) {
+      var unused = engine.engine().runs().start(engine.request("", null));
+      hold.awaitReached();
+      var unusedResume = engine.engine().runs().resume(NAMESPACE, run, null, true);
+      cancelled = engine.engine().runs().cancel(NAMESPACE, run);
+    }
+
+    assertThat(await(cancelled).cancelled()).isTrue();
+    assertThat(engine.run(run).cancelRequestedAt()).isNotNull();
   }
 
   @Test

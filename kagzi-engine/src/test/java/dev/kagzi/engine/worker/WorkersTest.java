@@ -244,6 +244,21 @@ class WorkersTest {
   }
 
   @Test
+  void a_heartbeat_that_names_another_namespace_does_not_disconnect_the_worker() {
+    WorkerId worker = engine.register();
+    Stream stream = new Stream();
+    workers().attach(NAMESPACE, worker, stream);
+    await(stream.attached);
+
+    assertThat(
+            workers().heartbeat(new WorkerHeartbeat(worker, null, null, 0, 0, "elsewhere", 0, 0)))
+        .failsWithin(Duration.ofSeconds(10));
+
+    assertThat(stream.closed).isNotDone();
+    assertThat(workers().sendAttached(new ServerMessage.Drain(worker))).isTrue();
+  }
+
+  @Test
   void a_heartbeat_after_the_stream_broke_keeps_the_worker() {
     WorkerId worker = engine.register();
     Stream stream = new Stream();

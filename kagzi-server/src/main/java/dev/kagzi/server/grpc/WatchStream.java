@@ -111,12 +111,6 @@ final class WatchStream implements StreamObserver<WatchWorkflowsRequest>, OpenCa
   // An invalid id is answered as not found. The stream continues, because it carries other runs
   // too.
   private void watchId(String id) {
-    Optional<RunId> run = RunId.parse(id);
-    if (run.isEmpty()) {
-      queue.add(WorkflowEnd.newBuilder().setRunId(Refusal.shorten(id)).setNotFound(true).build());
-      sender.wake();
-      return;
-    }
     if (open.size() + queue.size() >= RUNS_MAX) {
       throw Refusal.of(
           Refusal.Reason.RESOURCE_EXHAUSTED,
@@ -124,7 +118,13 @@ final class WatchStream implements StreamObserver<WatchWorkflowsRequest>, OpenCa
           "",
           "watched runs: more than " + RUNS_MAX + " (expected: fewer, or another stream)");
     }
-    watch(run.get());
+    Optional<RunId> run = RunId.parse(id);
+    if (run.isPresent()) {
+      watch(run.get());
+    } else {
+      queue.add(WorkflowEnd.newBuilder().setRunId(Refusal.shorten(id)).setNotFound(true).build());
+      sender.wake();
+    }
   }
 
   private void watch(RunId run) {

@@ -22,9 +22,14 @@ final class WorkerArguments {
   /** Leaves room for the deltas of later heartbeats: their sum must fit into a bigint. */
   private static final long TOTAL_MAX = 1_000_000_000_000_000L;
 
+  private static final int TYPES_MAX = 1_000;
+
   private WorkerArguments() {}
 
   static WorkerRegistration registration(RegisterRequest request) {
+    checkCount("workflow_types", request.getWorkflowTypesCount());
+    checkCount("served", request.getServedCount());
+    checkCount("workflow_type_concurrency", request.getWorkflowTypeConcurrencyCount());
     boolean anyVersion = request.getServedCount() == 0;
     return new WorkerRegistration(
         new QueueName(Arguments.namespace(request.getNamespace()), request.getTaskQueue()),
@@ -37,6 +42,13 @@ final class WorkerArguments {
         concurrencyLimit(request),
         typeLimits(request),
         request.getInstanceId());
+  }
+
+  // As many as a poll may ask for. The checks below compare each type with each other one.
+  private static void checkCount(String field, int count) {
+    if (count > TYPES_MAX) {
+      throw Refusal.invalid(field, count + " entries", "at most " + TYPES_MAX);
+    }
   }
 
   private static List<TypeVersion> anyVersionOf(List<String> types) {

@@ -193,6 +193,12 @@ public final class Dashboard implements AutoCloseable {
 
   private Handler action(ContextAction action) {
     return context -> {
+      int refused = FormLimits.refusedStatus(context);
+      if (refused != 0) {
+        replies.error(
+            context, refused, "This form is not accepted: it is too large or not a form.");
+        return;
+      }
       Sessions.Session session = browsers.require(context);
       if (browsers.sessions().acceptsForm(session, context.formParam(FORM_TOKEN))) {
         replies.send(context, action.handle(context));

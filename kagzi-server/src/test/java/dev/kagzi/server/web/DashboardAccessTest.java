@@ -259,6 +259,20 @@ class DashboardAccessTest {
     }
   }
 
+  /** Only the headers are sent: the server answers before it reads anything. */
+  @ParameterizedTest
+  @CsvSource({
+    "multipart/form-data; boundary=b, Content-Length: 1000000000, 415",
+    "application/x-www-form-urlencoded, Content-Length: 20000, 413",
+    "application/x-www-form-urlencoded, Transfer-Encoding: chunked, 411"
+  })
+  void a_login_that_is_large_or_no_form_is_refused_unread(String type, String length, int status)
+      throws Exception {
+    Answer answer = send(guarded, "POST /login", "", "Content-Type: " + type, length);
+
+    assertThat(answer.status()).isEqualTo(status);
+  }
+
   @Test
   void failed_logins_are_limited() throws Exception {
     try (TestServer server =

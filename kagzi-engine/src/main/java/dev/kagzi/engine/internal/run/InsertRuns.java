@@ -157,7 +157,7 @@ public final class InsertRuns {
   public static final String CONFLICTS_SQL =
       """
       SELECT n.run_id AS wanted, r.run_id, r.namespace, r.external_id, r.workflow_type, r.locked_by,
-             r.epoch, r.status, r.created_at
+             r.epoch, r.status, r.created_at, coalesce(r.available_at > kagzi.clock(), false) AS leased
         FROM unnest(?::uuid[], ?::text[], ?::text[]) AS n (run_id, namespace, external_id)
         JOIN LATERAL (
                SELECT * FROM kagzi.workflow_runs a WHERE a.run_id = n.run_id
@@ -174,7 +174,7 @@ public final class InsertRuns {
   public static final String ENDED_SQL =
       """
       SELECT n.run_id AS wanted, r.run_id, r.namespace, r.external_id, r.workflow_type, r.locked_by,
-             r.epoch, r.status, r.created_at
+             r.epoch, r.status, r.created_at, false AS leased
         FROM unnest(?::uuid[], ?::text[], ?::text[]) AS n (run_id, namespace, external_id)
         JOIN LATERAL (
                SELECT * FROM (
@@ -213,7 +213,11 @@ public final class InsertRuns {
             .list(row -> row.runId("run_id")));
   }
 
-  /** An existing run that decides the answer to the start of run {@code wanted}. */
+  /**
+   * An existing run that decides the answer to the start of run {@code wanted}.
+   *
+   * @param leased whether the lease of its claim has not ended
+   */
   public record ConflictingRun(
       RunId wanted,
       RunId runId,
@@ -223,7 +227,8 @@ public final class InsertRuns {
       @Nullable UUID lockedBy,
       int epoch,
       String status,
-      Instant createdAt) {}
+      Instant createdAt,
+      boolean leased) {}
 
   /** Inserts the runs that have no conflict. Returns the creation time of each inserted run. */
   public static Map<RunId, Instant> insert(Session tx, List<StartRun> starts) throws SQLException {
@@ -343,7 +348,8 @@ public final class InsertRuns {
         row.uuidOrNull("locked_by"),
         row.integer("epoch"),
         row.text("status"),
-        row.time("created_at"));
+        row.time("created_at"),
+        row.bool("leased"));
   }
 
   private static @Nullable String externalId(StartRun start) {

@@ -410,13 +410,6 @@ final class RunBatch {
       updateSchedules(changed, events);
       chains.flush(tx, this, events);
     }
-    if (!cancelRequests.isEmpty()) {
-      UpdateRuns.requestCancel(tx, cancelRequests);
-    }
-    if (!cancelledParents.isEmpty()) {
-      List<RunId> children = Messages.postCancelToChildren(tx, cancelledParents);
-      children.forEach(child -> afterCommit(() -> events.messagesPosted(child)));
-    }
     if (!reopened.isEmpty()) {
       CloseSteps.reopenWaits(tx, reopened, ENDED);
       if (!carriedOver.isEmpty()) {
@@ -432,6 +425,13 @@ final class RunBatch {
       if (expiresMs != null) {
         afterCommit(() -> events.expires(expiresMs));
       }
+    }
+    if (!cancelRequests.isEmpty()) {
+      UpdateRuns.requestCancel(tx, cancelRequests);
+    }
+    if (!cancelledParents.isEmpty()) {
+      List<RunId> children = Messages.postCancelToChildren(tx, cancelledParents);
+      children.forEach(child -> afterCommit(() -> events.messagesPosted(child)));
     }
     if (!payloads.isEmpty()) {
       InsertPayloads.apply(tx, payloads);

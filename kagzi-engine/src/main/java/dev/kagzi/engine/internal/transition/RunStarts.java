@@ -340,6 +340,7 @@ record RunStarts(Session tx, RunBatch batch, RunEvents events) {
   /**
    * Uses or returns the reserved slot. The slot is used only if the run is claimed for its worker,
    * and only by the write that made this claim: a repeated start must not dispatch the claim again.
+   * If the claim's lease has ended meanwhile, any worker may take the run.
    */
   private void resolveReservation(StartRun start, @Nullable ConflictingRun own) {
     SlotReservation reservation = start.reservation();
@@ -349,6 +350,7 @@ record RunStarts(Session tx, RunBatch batch, RunEvents events) {
     if (own != null
         && start.isUncertain()
         && own.epoch() == start.claim().epoch()
+        && own.leased()
         && own.status().equals(RunStatus.RUNNING.name())
         && reservation.worker().value().equals(own.lockedBy())) {
       Instant createdAt = own.createdAt();

@@ -45,6 +45,12 @@ public final class WorkerCache {
     return entries.get(worker);
   }
 
+  /** Whether the worker may belong to the namespace: false if it is known to be in another one. */
+  public boolean mayBeIn(WorkerId worker, @Nullable String namespace) {
+    Entry entry = entries.get(worker);
+    return namespace == null || entry == null || entry.queue.namespace().equals(namespace);
+  }
+
   public void remove(WorkerId worker) {
     entries.remove(worker);
   }

@@ -153,6 +153,7 @@ class SlotReservationTest {
   enum Meanwhile {
     NOTHING("epoch = epoch", "started"),
     TAKEN_OVER("epoch = epoch + 1", "not started"),
+    LEASE_ENDED("available_at = kagzi.clock() - interval '1 second'", "not started"),
     GIVEN_TO_ANOTHER("locked_by = gen_random_uuid()", "not started"),
     CANCELLED(
         "status = 'CANCELLED', available_at = NULL, locked_by = NULL, ended = run_id,"

@@ -24,13 +24,14 @@ class AttachStreamsTest {
   private final List<String> drained = new ArrayList<>();
 
   @Test
+  @SuppressWarnings("NullAway") // Only a broken stream uses the recovery.
   void a_later_stream_of_a_worker_stays_if_it_is_stored_before_an_earlier_one() {
     try (TestEngine engine = TestEngine.start(database.config(), "q");
         AttachStreams streams =
             new AttachStreams(
                 database.open(),
                 new WorkerCache(database.open(), Runnable::run),
-                null, // Only a broken stream uses it.
+                null,
                 1_000,
                 stores::add,
                 Executors.newSingleThreadScheduledExecutor())) {
