@@ -103,8 +103,8 @@ public final class RunChecks {
            LIMIT ?
           """;
 
-  // Sorted in the order of the index, so that the planner uses it, whatever the statistics are. A
-  // RUNNING run keeps blocked_by until its claim ends, but its worker continues it.
+  // The order is that of an index, so the planner uses it with any statistics. A RUNNING run
+  // keeps blocked_by until its claim ends, but its worker continues it.
   static final String BLOCKED =
       """
       SELECT r.namespace, r.run_id, r.workflow_type

@@ -71,7 +71,8 @@ final class SilentCode {
   private static boolean isInside(StackTraceElement[] stack) {
     for (StackTraceElement frame : stack) {
       boolean context = CONTEXT.stream().anyMatch(frame.getClassName()::startsWith);
-      // A lambda calls the code of a branch. That code is not inside a call of its own context.
+      // A lambda calls the code of a branch, and cleanup that of a clean-up. This code is not
+      // inside a call of its own context.
       boolean callsCode =
           frame.getMethodName().startsWith("lambda$") || frame.getMethodName().equals("cleanup");
       if (context && !callsCode) {
