@@ -53,6 +53,7 @@ final class GrowthBench {
         MeasuredServer filledServer = startServer(filled);
         KagziContender emptyContender = new KagziContender(empty, progress, emptyServer);
         KagziContender filledContender = new KagziContender(filled, progress, filledServer)) {
+      GrowthTables.addFailed(empty, GrowthLoads.PAGE);
       GrowthTables.fill(filled, sizes, progress);
       GrowthLoads before = new GrowthLoads(emptyContender, progress, sizes);
       GrowthLoads after = new GrowthLoads(filledContender, progress, sizes);
@@ -121,11 +122,9 @@ final class GrowthBench {
   }
 
   private void afterLoad(GrowthLoads empty, GrowthLoads filled) {
-    double before = median(empty, "W5", loads -> loads.runsPerSecond(Scenario.W5));
     print("load for " + sizes.load());
     filled.load(Scenario.W5, sizes.load());
-    double after = median(filled, "W5 after it", loads -> loads.runsPerSecond(Scenario.W5));
-    add(GrowthLine.rate("W5 after a long load", before, after));
+    rate("W5 after a long load", empty, filled, loads -> loads.runsPerSecond(Scenario.W5));
   }
 
   private void underOldTransaction(GrowthLoads loads, BenchDatabase database) {

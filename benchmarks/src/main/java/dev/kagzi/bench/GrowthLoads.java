@@ -24,7 +24,7 @@ final class GrowthLoads {
   private static final int WIDTH = 100;
   private static final int WIDE_IN_FLIGHT = 8;
   private static final int LARGE_IN_FLIGHT = 8;
-  private static final int PAGE = 50;
+  static final int PAGE = 50;
   private static final String LARGE = "x".repeat(256 * 1024 - 2);
   private static final String STEP_RESULT = "x".repeat(100);
   private static final String DONE = "ok";
@@ -286,13 +286,16 @@ final class GrowthLoads {
         });
   }
 
-  /** W5 over this many namespaces, each with a client and a worker of its own. */
+  /**
+   * W5 over as many clients as there may be namespaces, each with a connection and a worker of its
+   * own, in this many namespaces.
+   */
   double withNamespaces(int count) {
     WorkflowType<Integer, String> type = steps("bench-namespaces");
     List<Kagzi> clients = new ArrayList<>();
     try {
-      for (int i = 0; i < count; i++) {
-        clients.add(contender.server().client().namespace(namespace(i)).connect());
+      for (int i = 0; i < sizes.namespaces(); i++) {
+        clients.add(contender.server().client().namespace(namespace(i % count)).connect());
       }
       clients.forEach(client -> createNamespace(client.namespace()));
       List<Worker> workers =
@@ -311,7 +314,7 @@ final class GrowthLoads {
               Load.of(sizes.inFlight(), sizes.measuredRuns()),
               () ->
                   clients
-                      .get(ThreadLocalRandom.current().nextInt(count))
+                      .get(ThreadLocalRandom.current().nextInt(clients.size()))
                       .workflow(type)
                       .start(5)
                       .result(),

@@ -35,8 +35,9 @@ record GrowthSizes(int ended) {
     return part(1_000, 10, 1_000);
   }
 
+  /** So many that their purge takes several turns of the chore at full size. */
   int expired() {
-    return part(200, 50, 10_000);
+    return part(100, 50, 50_000);
   }
 
   int sleepsAtOnce() {

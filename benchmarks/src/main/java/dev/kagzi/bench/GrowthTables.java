@@ -41,6 +41,16 @@ final class GrowthTables {
         FROM generate_series(%2$d, %3$d) i, generate_series(1, %4$d) s
       """;
 
+  // As many as a page of the list has, so that both tables return a full page.
+  private static final String FAILED =
+      """
+      INSERT INTO kagzi.workflow_runs
+             (run_id, namespace, ended, task_queue, workflow_type, status, created_at, started_at,
+              finished_at)
+      SELECT id, 'default', id, 'bench', 'bench-steps', 'FAILED', now(), now(), now()
+        FROM (SELECT md5('failed' || i)::uuid AS id FROM generate_series(1, %d) i) g
+      """;
+
   // In the claim index of the measured queue and type, due in a year.
   private static final String SLEEPING =
       """
@@ -136,15 +146,24 @@ final class GrowthTables {
     database.vacuum();
   }
 
+  /** Inserts failed runs into tables that are empty otherwise. */
+  static void addFailed(BenchDatabase database, int count) {
+    execute(database, "cannot insert failed runs", FAILED.formatted(count));
+  }
+
   /** Inserts schedules that are not due, and vacuums: nothing is left to do for an idle server. */
   static void addSchedules(BenchDatabase database, int count) {
+    execute(database, "cannot insert schedules", SCHEDULES.formatted(count));
+    database.vacuum();
+  }
+
+  private static void execute(BenchDatabase database, String failure, String sql) {
     try (Connection connection = connect(database);
         Statement statement = connection.createStatement()) {
-      statement.execute(SCHEDULES.formatted(count));
+      statement.execute(sql);
     } catch (SQLException e) {
-      throw new BenchException("cannot insert schedules: " + e.getMessage(), e);
+      throw new BenchException(failure + ": " + e.getMessage(), e);
     }
-    database.vacuum();
   }
 
   /** Inserts expired runs, and returns the time until the server has deleted all of them. */
