@@ -210,6 +210,35 @@ class ChildrenTest extends FamilyTest {
   }
 
   @Test
+  void a_resume_posts_only_results_of_children_whose_steps_it_opens_again() throws Exception {
+    RunId parent = engine.start();
+    Claim claim = engine.claimOne(worker).claim();
+    startChild(claim, "early");
+    engine.report(done(engine.claimOne(worker).claim(), "1"));
+    engine.report(new Report.Awaited(claim, List.of("early"), true, null, true));
+    startChild(claim, "late");
+    Claim late = engine.claimOne(worker).claim();
+    engine.report(failed(claim, "no"));
+    engine.report(done(late, "2"));
+    String messages = " FROM kagzi.run_messages WHERE to_run = '" + parent + "'";
+    Awaitility.await().until(() -> stored.count("SELECT count(*) AS value" + messages) == 0);
+
+    try (Holds.Hold delivery = holds.statement("DELETE FROM kagzi.run_messages")) {
+      await(engine.engine().runs().resume(NAMESPACE, parent, null, false));
+      delivery.awaitReached();
+      assertThat(stored.text("SELECT string_agg(step_id, ' ') AS value" + messages))
+          .isEqualTo("late");
+    }
+
+    Awaitility.await().until(() -> stored.count("SELECT count(*) AS value" + messages) == 0);
+    assertThat(claimParent(parent).steps())
+        .extracting(RecordedStep::result)
+        .containsExactlyInAnyOrder(
+            new RecordedStep.Result.Output(payload("1")),
+            new RecordedStep.Result.Output(payload("2")));
+  }
+
+  @Test
   void a_wait_with_keep_claim_returns_the_ended_steps_and_keeps_the_claim() {
     engine.start();
     Claim claim = engine.claimOne(worker).claim();

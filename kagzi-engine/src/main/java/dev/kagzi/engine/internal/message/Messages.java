@@ -82,7 +82,10 @@ public final class Messages {
       RETURNING to_run
       """;
 
-  /** Posts the outputs of completed children, except detached ones, to parents that are resumed. */
+  /**
+   * Posts the outputs of completed children to parents that are resumed, if the step of the child
+   * is open again. Other steps have their result.
+   */
   public static final String OF_ENDED_CHILDREN_SQL =
       """
       INSERT INTO kagzi.run_messages (to_run, step_id, what, data, metadata, created_at)
@@ -99,6 +102,12 @@ public final class Messages {
                 AND r.detached IS NOT TRUE
                 AND r.parent_step_id IS NOT NULL
              OFFSET 0) AS c
+       CROSS JOIN LATERAL (
+             SELECT 1 AS is_open
+               FROM kagzi.step_runs s
+              WHERE s.run_id = c.parent_run_id AND s.step_id = c.parent_step_id
+                AND s.status = 'RUNNING' AND s.child_run_id = c.child_id
+              LIMIT 1) AS o
         LEFT JOIN kagzi.workflow_payloads p ON p.run_id = c.run_id AND p.kind = 'OUTPUT'
           ON CONFLICT (to_run, step_id, what) DO NOTHING
       RETURNING to_run
