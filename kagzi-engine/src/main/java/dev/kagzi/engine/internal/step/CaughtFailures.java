@@ -1,10 +1,10 @@
 package dev.kagzi.engine.internal.step;
 
 import dev.kagzi.engine.internal.db.Session;
+import dev.kagzi.engine.value.RunId;
 import java.sql.SQLException;
 import java.util.Collection;
 import java.util.Map;
-import java.util.UUID;
 
 /**
  * Failures that the workflow code has caught: it received them and then executed another step. A
@@ -30,10 +30,10 @@ public final class CaughtFailures {
   private CaughtFailures() {}
 
   /** {@code attempts}: the resumed runs, each with its new attempt. */
-  public static void carryOver(Session tx, Map<UUID, Integer> attempts) throws SQLException {
-    Collection<Map.Entry<UUID, Integer>> runs = attempts.entrySet();
+  public static void carryOver(Session tx, Map<RunId, Integer> attempts) throws SQLException {
+    Collection<Map.Entry<RunId, Integer>> runs = attempts.entrySet();
     tx.query(CARRY_OVER_SQL)
-        .bindUuids(runs, Map.Entry::getKey)
+        .bindUuids(runs, run -> run.getKey().value())
         .bindInts(runs, Map.Entry::getValue)
         .update();
   }

@@ -45,16 +45,34 @@ public final class CloseSteps {
          AND s.due_at <= kagzi.clock()
       """;
 
-  /** Reopens the sleeps and receives of resumed runs; they keep their wake time or timeout. */
+  /**
+   * Reopens the sleeps and receives of resumed runs, whether the end of the run or a cancel had
+   * closed them; they keep their wake time or timeout. A wait that is in the new attempt was
+   * carried over to it: the code has caught the cancel there.
+   */
   public static final String REOPEN_WAITS_SQL =
       """
       UPDATE kagzi.step_runs s
          SET status = 'RUNNING', final = false, error = NULL, finished_at = NULL
-        FROM unnest(?::uuid[]) AS n (run_id)
+        FROM unnest(?::uuid[], ?::int[]) AS n (run_id, attempt)
        WHERE s.run_id = n.run_id
          AND s.kind IN ('SLEEP', 'SIGNAL')
          AND s.status = 'FAILED'
-         AND s.error = ?::jsonb
+         AND (s.error = ?::jsonb OR (s.run_attempt < n.attempt AND s.due_at IS NOT NULL))
+      """;
+
+  /**
+   * Deletes steps at which the code learnt of a cancel before they began. Steps of these kinds have
+   * one attempt, so they must begin again as if they had never been called.
+   */
+  public static final String DELETE_NEVER_BEGUN_SQL =
+      """
+      DELETE FROM kagzi.step_runs s
+       USING unnest(?::uuid[], ?::int[]) AS n (run_id, attempt)
+       WHERE s.run_id = n.run_id
+         AND s.kind IN ('SLEEP', 'SIGNAL', 'CALLBACK')
+         AND s.status = 'FAILED'
+         AND s.run_attempt < n.attempt
       """;
 
   /**
@@ -139,11 +157,22 @@ public final class CloseSteps {
   }
 
   /**
-   * Reopens waits that were closed with this failure. A wait that a cancel ended stays closed,
-   * because the code has already seen its end.
+   * Reopens waits that were closed with this failure or by a cancel, unless the code has caught the
+   * cancel. Call it after the caught failures were carried over.
+   *
+   * @param attempts the resumed runs, each with its new attempt
    */
-  public static void reopenWaits(Session tx, Collection<RunId> runs, Failure closedFor)
+  public static void reopenWaits(Session tx, Map<RunId, Integer> attempts, Failure closedFor)
       throws SQLException {
-    tx.query(REOPEN_WAITS_SQL).bindUuids(runs, RunId::value).bind(Json.encode(closedFor)).update();
+    Collection<Map.Entry<RunId, Integer>> runs = attempts.entrySet();
+    tx.query(REOPEN_WAITS_SQL)
+        .bindUuids(runs, run -> run.getKey().value())
+        .bindInts(runs, Map.Entry::getValue)
+        .bind(Json.encode(closedFor))
+        .update();
+    tx.query(DELETE_NEVER_BEGUN_SQL)
+        .bindUuids(runs, run -> run.getKey().value())
+        .bindInts(runs, Map.Entry::getValue)
+        .update();
   }
 }

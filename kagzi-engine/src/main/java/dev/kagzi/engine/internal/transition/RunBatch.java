@@ -17,7 +17,6 @@ import dev.kagzi.engine.internal.run.StoredEnd;
 import dev.kagzi.engine.internal.run.UpdateRuns;
 import dev.kagzi.engine.internal.schedule.FiredRun;
 import dev.kagzi.engine.internal.schedule.ScheduledRunEnds;
-import dev.kagzi.engine.internal.step.CaughtFailures;
 import dev.kagzi.engine.internal.step.CloseSteps;
 import dev.kagzi.engine.internal.step.ReadSteps;
 import dev.kagzi.engine.internal.step.StepRow;
@@ -42,7 +41,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.UUID;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -73,9 +71,8 @@ final class RunBatch {
   private final Map<RunId, Boolean> endedWithOpenSteps = new LinkedHashMap<>();
 
   private final List<StartRun> starts = new ArrayList<>();
-  private final Set<RunId> reopened = new LinkedHashSet<>();
+  private final ResumedRuns resumed = new ResumedRuns();
   private final Map<RunId, RunRow> handOutsToAcknowledge = new LinkedHashMap<>();
-  private final Map<UUID, Integer> carriedOver = new LinkedHashMap<>();
   private final Map<RunId, Optional<Failure>> cancelledParents = new LinkedHashMap<>();
   private final Set<CloseSteps.Scope> stoppedScopes = new LinkedHashSet<>();
   private final SignalBuffer signals = new SignalBuffer();
@@ -331,17 +328,8 @@ final class RunBatch {
     starts.add(run);
   }
 
-  /**
-   * The run is resumed: renews its deadline, and reopens the sleeps, receives and children that its
-   * end has closed.
-   */
-  void reopen(RunId runId) {
-    reopened.add(runId);
-  }
-
-  /** Moves the run's caught failures into its new attempt, where they stay final. */
-  void carryOver(RunRow run) {
-    carriedOver.put(run.runId().value(), run.attempts());
+  ResumedRuns resumed() {
+    return resumed;
   }
 
   void cancelChildren(RunId runId, @Nullable Failure why) {
@@ -354,7 +342,7 @@ final class RunBatch {
   }
 
   void closeSteps(RunId runId) {
-    reopened.remove(runId);
+    resumed.remove(runId);
     endedWithOpenSteps.put(runId, false);
   }
 
@@ -410,22 +398,7 @@ final class RunBatch {
       updateSchedules(changed, events);
       chains.flush(tx, this, events);
     }
-    if (!reopened.isEmpty()) {
-      CloseSteps.reopenWaits(tx, reopened, ENDED);
-      if (!carriedOver.isEmpty()) {
-        CaughtFailures.carryOver(tx, carriedOver);
-      }
-      if (CloseSteps.reopenChildren(tx, reopened, ENDED)) {
-        Set<RunId> receivers = Messages.postResultsOfEndedChildren(tx, reopened);
-        receivers.forEach(run -> afterCommit(() -> events.messagesPosted(run)));
-      }
-      List<RunRow> resumed =
-          rows.values().stream().filter(row -> reopened.contains(row.runId())).toList();
-      Long expiresMs = UpdateRuns.renewDeadlines(tx, resumed);
-      if (expiresMs != null) {
-        afterCommit(() -> events.expires(expiresMs));
-      }
-    }
+    resumed.flush(tx, this, events, ENDED);
     if (!cancelRequests.isEmpty()) {
       UpdateRuns.requestCancel(tx, cancelRequests);
     }

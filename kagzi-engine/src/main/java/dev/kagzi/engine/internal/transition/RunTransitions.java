@@ -210,10 +210,8 @@ record RunTransitions(
       return;
     }
     row.resume();
-    batch.reopen(row.runId());
-    if (!write.isForced() || (context != null && context.terminated())) {
-      batch.carryOver(row);
-    }
+    boolean terminated = context != null && context.terminated();
+    batch.resumed().add(row, terminated || !write.isForced());
     batch.afterCommit(() -> events.runDue(row.queue(), row.type(), 0));
     write.answer(new ResumeResult(true, RunStatus.PENDING));
   }
