@@ -4,14 +4,15 @@ import dev.kagzi.engine.internal.db.Row;
 import dev.kagzi.engine.internal.db.Session;
 import dev.kagzi.engine.internal.db.SqlErrors;
 import dev.kagzi.engine.internal.run.FailureHandler;
+import dev.kagzi.engine.internal.step.CaughtFailures;
 import dev.kagzi.engine.internal.value.Json;
 import dev.kagzi.engine.value.Origin;
 import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.RunId;
 import java.sql.SQLException;
 import java.time.Instant;
-import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -30,9 +31,9 @@ import org.jspecify.annotations.Nullable;
  * @param headers of the run, which its handlers get, too
  * @param lastStep the step that ended last, if workers of the run have crashed; null: none
  * @param seenUs when the first final step failure of this attempt was recorded; null: there is
- *     none, or the run has no retry policy
+ *     none, or it was not read
  * @param compensated true if steps began after a final step failure, in this attempt or an earlier
- *     one: the code has begun to undo its work. False for a run without a retry policy
+ *     one: the code has begun to undo its work. False if it was not read
  */
 record FailureContext(
     Origin origin,
@@ -57,15 +58,9 @@ record FailureContext(
   /** Limit of the inputs that one transaction copies; the journal splits a batch with more. */
   private static final long INPUTS_BYTES_MAX = 4L << 20;
 
-  // A resume moves caught failures into the new attempt, but their compensating steps keep the
-  // attempt in which they were recorded: hence "s.run_attempt <= c.run_attempt".
-  //
   // The namespace's handler runs on the failed run's task queue if an online worker there has
   // registered it. Otherwise it runs on the queue of its last registration. "w.status || ''" keeps
   // the planner from the index on status; the index on queues is the right one.
-  //
-  // kagzi.failure_was_handled: parallel branches do not see each other's failures, so a step of a
-  // parallel branch is no compensation.
   static final String SQL =
       """
       SELECT r.run_id,
@@ -91,20 +86,17 @@ record FailureContext(
                  ORDER BY s.finished_at DESC, s.step_id
                  LIMIT 1) END AS last_step,
              (extract(epoch FROM f.seen_at) * 1000000)::bigint AS seen_us, f.seen_step,
-             r.retry_policy IS NOT NULL AND EXISTS (
-               SELECT 1 FROM kagzi.step_runs c
-                 JOIN kagzi.step_runs s
-                   ON s.run_id = c.run_id
-                  AND s.run_attempt <= c.run_attempt
-                  AND s.started_at > c.finished_at
-                  AND kagzi.failure_was_handled(c.step_id, s.step_id)
-                WHERE c.run_id = r.run_id AND c.final AND c.status = 'FAILED') AS compensated
-        FROM unnest(?::uuid[]) AS n (run_id)
+             n.may_be_retried AND EXISTS (SELECT 1 FROM (
+      """
+          + CaughtFailures.UNCOMPLETED_STEPS
+          + """
+               ) AS c WHERE c.caught) AS compensated
+        FROM unnest(?::uuid[], ?::boolean[]) AS n (run_id, may_be_retried)
         JOIN kagzi.workflow_runs r ON r.run_id = n.run_id
         LEFT JOIN LATERAL (
              SELECT s.finished_at AS seen_at, s.step_id AS seen_step
                FROM kagzi.step_runs s
-              WHERE r.retry_policy IS NOT NULL
+              WHERE n.may_be_retried
                 AND s.run_id = r.run_id AND s.final AND s.status = 'FAILED'
                 AND s.run_attempt = r.attempts
               ORDER BY s.finished_at
@@ -119,15 +111,19 @@ record FailureContext(
   /**
    * Reads the contexts, including the inputs that handlers get.
    *
+   * @param runs the runs; true for those whose code has failed and that have a retry policy: only
+   *     for them it reads whether they have begun to undo their work
    * @throws SQLException with {@link SqlErrors#LIMIT_EXCEEDED} if the inputs are too large for one
    *     transaction
    */
-  static Map<RunId, FailureContext> read(Session tx, Collection<RunId> runs) throws SQLException {
+  static Map<RunId, FailureContext> read(Session tx, Map<RunId, Boolean> runs) throws SQLException {
+    List<Map.Entry<RunId, Boolean>> all = List.copyOf(runs.entrySet());
     Map<RunId, FailureContext> found = new HashMap<>();
     tx.query(SQL)
         .bind(FailureHandler.TYPE)
         .bind(INPUTS_BYTES_MAX)
-        .bindUuids(runs, RunId::value)
+        .bindUuids(all, run -> run.getKey().value())
+        .bindBooleans(all, Map.Entry::getValue)
         .bind(INPUT_BYTES_MAX)
         .list(
             row -> {

@@ -2,6 +2,7 @@ package dev.kagzi.engine.internal.transition;
 
 import dev.kagzi.engine.internal.db.Row;
 import dev.kagzi.engine.internal.db.Session;
+import dev.kagzi.engine.internal.step.CaughtFailures;
 import dev.kagzi.engine.value.RunId;
 import java.sql.SQLException;
 import java.util.Collection;
@@ -38,17 +39,11 @@ record ResumeContext(
                   THEN coalesce(r.error ->> 'message', '') END AS terminated_with,
              r.error -> 'metadata' ->> 'step' AS failed_step,
              u.step_id AS undone_by,
-             EXISTS (
-               SELECT 1 FROM kagzi.step_runs o
-                WHERE o.run_id = r.run_id AND o.run_attempt = r.attempts
-                  AND o.status <> 'COMPLETED'
-                  AND NOT (o.final
-                           AND EXISTS (SELECT 1 FROM kagzi.step_runs s
-                                        WHERE s.run_id = o.run_id AND s.started_at > o.finished_at
-                                          AND kagzi.failure_was_handled(o.step_id, s.step_id)))
-                  AND NOT EXISTS (SELECT 1 FROM kagzi.step_runs s
-                                   WHERE s.run_id = o.run_id AND s.step_id = o.step_id
-                                     AND s.attempt > o.attempt)) AS has_more
+             EXISTS (SELECT 1 FROM (
+      """
+          + CaughtFailures.UNCOMPLETED_STEPS
+          + """
+               ) AS o WHERE o.run_attempt = r.attempts AND o.is_last AND NOT o.caught) AS has_more
         FROM unnest(?::uuid[]) AS n (run_id)
         JOIN kagzi.workflow_runs r ON r.run_id = n.run_id
         LEFT JOIN kagzi.workflow_runs b

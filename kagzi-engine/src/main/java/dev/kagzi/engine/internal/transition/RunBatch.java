@@ -171,8 +171,9 @@ final class RunBatch {
     stoppedScopes.add(stopped);
   }
 
-  void readFailureContexts(Collection<RunId> ids) throws SQLException {
-    failureContexts = ids.isEmpty() ? Map.of() : FailureContext.read(tx, ids);
+  /** {@code runs}: true for those that may be retried instead of failing. */
+  void readFailureContexts(Map<RunId, Boolean> runs) throws SQLException {
+    failureContexts = runs.isEmpty() ? Map.of() : FailureContext.read(tx, runs);
   }
 
   void readResumeContexts(Collection<RunId> ids) throws SQLException {

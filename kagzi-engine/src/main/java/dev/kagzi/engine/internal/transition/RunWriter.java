@@ -147,7 +147,10 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     private final Map<StepRow.Key, Boolean> awaited = new LinkedHashMap<>();
 
     private final Set<RunId> endedAgain = new LinkedHashSet<>();
-    private final Set<RunId> failing = new LinkedHashSet<>();
+
+    /** Runs that may fail; true for those that may be retried instead. */
+    private final Map<RunId, Boolean> failing = new LinkedHashMap<>();
+
     private final Set<RunId> resumed = new LinkedHashSet<>();
     private final SignalReads signals = new SignalReads();
     private final Set<RunId> publishing = new LinkedHashSet<>();
@@ -173,11 +176,11 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
         case ReportWrite report -> addReport(report, row);
         case BeginStep begin -> steps.add(new StepRow.Key(run, begin.begun().stepKey()));
         case ExpireStep expire -> steps.add(new StepRow.Key(run, expire.step().stepKey()));
-        case ExpireRun ignored -> failing.add(run);
-        case FailCrashedRun ignored -> failing.add(run);
+        case ExpireRun ignored -> failing.putIfAbsent(run, false);
+        case FailCrashedRun ignored -> failing.putIfAbsent(run, false);
         case TakeClaim ignored -> {
           if (row != null && rules.crashes().isOver(row.crashes() + 1)) {
-            failing.add(run);
+            failing.putIfAbsent(run, false);
           }
         }
         case CancelRun cancel -> {
@@ -186,7 +189,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
             resumed.add(run);
           }
           if (cancel.why() == null && row != null && row.cleanUpMs() != null) {
-            failing.add(run);
+            failing.putIfAbsent(run, false);
           }
         }
         case ResumeRun ignored -> resumed.add(run);
@@ -214,7 +217,7 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
         }
         case Report.Done ignored -> addEnd(write, row);
         case Report.Failed ignored -> {
-          failing.add(run);
+          failing.put(run, row != null && row.retryPolicy() != null);
           addEnd(write, row);
         }
         case Report.Receive r -> steps.add(new StepRow.Key(run, r.stepKey()));
