@@ -129,6 +129,7 @@ class HotPlanTest {
           hot("SignalRows.KNOWN_SQL", "", "run_signals_id", "run_signals_chain"),
           hot("SignalRows.OLDEST_SQL", "", "run_signals_buffered"),
           hot("SignalRows.RECEIVED_SQL", "", SIGNALS, STEPS),
+          hot("SignalRows.GIVE_BACK_SQL", "", SIGNALS, STEPS),
           hot("SignalRows.INSERT_SQL", ""),
           hot("SignalRows.UPDATE_SQL", "", SIGNALS),
           hot("SignalRows.ACCEPTED_SQL", "", "run_signals_external_id", PKEY),
@@ -220,6 +221,7 @@ class HotPlanTest {
           "CloseSteps.DELETE_RECEIVES_SQL",
           "SignalRows.UPDATE_SQL",
           "SignalRows.RECEIVED_SQL",
+          "SignalRows.GIVE_BACK_SQL",
           "MoveSignals.SQL",
           "HeartbeatWriter.BEAT_SQL");
 

@@ -93,7 +93,7 @@ public final class SignalRows {
 
   // "signal_no > 0" makes the planner use the primary key, which is smaller than the index of
   // signal ids.
-  /** The signals that steps of these scopes have received, with the outputs of the steps. */
+  /** The oldest signals of a name that steps of a scope have received, with the steps' outputs. */
   public static final String RECEIVED_SQL =
       "SELECT "
           + COLUMNS
@@ -103,9 +103,33 @@ public final class SignalRows {
         FROM (SELECT x.run_id, x.signal_no, x.signal_id, x.name, x.namespace, x.external_id,
                      x.chain_id, x.step_id, t.output, t.output_metadata,
                      coalesce(sum(octet_length(t.output)) OVER (), 0)::bigint AS all_bytes
-                FROM unnest(?::uuid[], ?::text[]) AS n (run_id, scope)
+                FROM unnest(?::uuid[], ?::text[], ?::text[], ?::int[])
+                       AS n (run_id, scope, name, signals_max)
                CROSS JOIN LATERAL (
                      SELECT *
+                       FROM kagzi.run_signals g
+                      WHERE g.run_id = n.run_id AND g.signal_no > 0
+                        AND g.name = n.name AND starts_with(g.step_id, n.scope)
+                      ORDER BY g.signal_no
+                      LIMIT n.signals_max) AS x
+               CROSS JOIN LATERAL (
+                     SELECT r.output, r.output_metadata
+                       FROM kagzi.step_runs r
+                      WHERE r.run_id = x.run_id AND r.step_id = x.step_id
+                      ORDER BY r.attempt DESC
+                      LIMIT 1) AS t) AS s
+      """;
+
+  // OFFSET 0 makes the planner find the signals first, and then update each by its key.
+  /** Buffers all signals that steps of these scopes have received, with the steps' outputs. */
+  public static final String GIVE_BACK_SQL =
+      """
+      UPDATE kagzi.run_signals s
+         SET step_id = NULL, received_at = NULL, data = b.output, metadata = b.output_metadata
+        FROM (SELECT x.run_id, x.signal_no, t.output, t.output_metadata
+                FROM unnest(?::uuid[], ?::text[]) AS n (run_id, scope)
+               CROSS JOIN LATERAL (
+                     SELECT g.run_id, g.signal_no, g.step_id
                        FROM kagzi.run_signals g
                       WHERE g.run_id = n.run_id AND g.signal_no > 0
                         AND starts_with(g.step_id, n.scope)
@@ -115,7 +139,9 @@ public final class SignalRows {
                        FROM kagzi.step_runs r
                       WHERE r.run_id = x.run_id AND r.step_id = x.step_id
                       ORDER BY r.attempt DESC
-                      LIMIT 1) AS t) AS s
+                      LIMIT 1) AS t
+              OFFSET 0) AS b
+       WHERE s.run_id = b.run_id AND s.signal_no = b.signal_no
       """;
 
   public static final String INSERT_SQL =
@@ -132,17 +158,12 @@ public final class SignalRows {
        CROSS JOIN (SELECT kagzi.clock() AS now) AS t
       """;
 
-  /**
-   * Sets or clears the step that has received a signal. The content moves to the step, or back from
-   * it.
-   */
+  /** Sets the step that has received a signal. The content moves to the step. */
   public static final String UPDATE_SQL =
       """
       UPDATE kagzi.run_signals s
-         SET step_id = n.step_id, data = n.data, metadata = n.metadata::jsonb,
-             received_at = CASE WHEN n.step_id IS NOT NULL THEN t.now END
-        FROM unnest(?::uuid[], ?::int[], ?::text[], ?::bytea[], ?::text[])
-               AS n (run_id, signal_no, step_id, data, metadata),
+         SET step_id = n.step_id, received_at = t.now, data = NULL, metadata = NULL
+        FROM unnest(?::uuid[], ?::int[], ?::text[]) AS n (run_id, signal_no, step_id),
              (SELECT kagzi.clock() AS now) AS t
        WHERE s.run_id = n.run_id AND s.signal_no = n.signal_no
       """;
@@ -265,15 +286,29 @@ public final class SignalRows {
   /** A branch of a run whose steps are stopped. The scope ends with a slash. */
   public record Scope(RunId runId, String scope) {}
 
-  /** Like {@link #oldest}, for signals that steps of these branches have received. */
-  public static List<SignalRow> received(Session tx, Collection<Scope> scopes) throws SQLException {
-    long runs = scopes.stream().map(Scope::runId).distinct().count();
+  /** Up to {@code signalsMax} signals of a name that steps of a branch have received. */
+  public record Received(Scope scope, String name, int signalsMax) {}
+
+  /** Like {@link #oldest}, for signals that steps of branches have received. */
+  public static List<SignalRow> received(Session tx, Collection<Received> wanted)
+      throws SQLException {
+    long runs = wanted.stream().map(each -> each.scope().runId()).distinct().count();
     long bytesMax = runs == 1 ? Long.MAX_VALUE : READ_BYTES_MAX;
     return tx.query(RECEIVED_SQL)
         .bind(bytesMax)
+        .bindUuids(wanted, each -> each.scope().runId().value())
+        .bindTexts(wanted, each -> each.scope().scope())
+        .bindTexts(wanted, Received::name)
+        .bindInts(wanted, Received::signalsMax)
+        .list(row -> map(row, bytesMax));
+  }
+
+  /** Buffers all signals that steps of these branches have received. */
+  public static void giveBack(Session tx, Collection<Scope> scopes) throws SQLException {
+    tx.query(GIVE_BACK_SQL)
         .bindUuids(scopes, each -> each.runId().value())
         .bindTexts(scopes, Scope::scope)
-        .list(row -> map(row, bytesMax));
+        .update();
   }
 
   private static SignalRow map(Row row, long bytesMax) throws SQLException {
@@ -315,14 +350,12 @@ public final class SignalRows {
         .update();
   }
 
-  /** Writes which step has received each signal, if any. */
+  /** Writes which step has received each signal. */
   public static void update(Session tx, Collection<SignalRow> signals) throws SQLException {
     tx.query(UPDATE_SQL)
         .bindUuids(signals, signal -> signal.runId().value())
         .bindInts(signals, SignalRow::number)
         .bindTexts(signals, SignalRow::stepKey)
-        .bindBytes(signals, SignalRows::data)
-        .bindTexts(signals, SignalRows::metadata)
         .update();
   }
 

@@ -17,6 +17,7 @@ import dev.kagzi.engine.internal.run.StoredEnd;
 import dev.kagzi.engine.internal.run.UpdateRuns;
 import dev.kagzi.engine.internal.schedule.FiredRun;
 import dev.kagzi.engine.internal.schedule.ScheduledRunEnds;
+import dev.kagzi.engine.internal.signal.SignalRows;
 import dev.kagzi.engine.internal.step.CloseSteps;
 import dev.kagzi.engine.internal.step.ReadSteps;
 import dev.kagzi.engine.internal.step.StepRow;
@@ -117,9 +118,10 @@ final class RunBatch {
 
   /** Reads what the decisions about signals need. Call it after the steps were read. */
   void readSignals(SignalReads reads) throws SQLException {
+    List<SignalRows.Wanted> wanted = reads.wanted(this);
     signals.readSent(tx, reads.sent(), rows);
-    signals.readReceived(tx, reads.stopped());
-    signals.readOldest(tx, reads.wanted(this));
+    signals.readReceived(tx, reads.received(wanted));
+    signals.readOldest(tx, wanted);
   }
 
   SignalBuffer signals() {
@@ -372,6 +374,7 @@ final class RunBatch {
     if (!starts.isEmpty()) {
       insertStarts(events);
     }
+    signals.flushGivenBack(tx);
     if (!stoppedScopes.isEmpty()) {
       CloseSteps.deleteReceives(tx, stoppedScopes);
     }

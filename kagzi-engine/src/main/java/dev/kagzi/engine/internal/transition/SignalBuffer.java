@@ -13,10 +13,13 @@ import dev.kagzi.engine.value.WorkerId;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +32,7 @@ final class SignalBuffer {
   /** By run and number. A read signal is written if its step differs from the stored one. */
   private final Map<RunId, SortedMap<Integer, Held>> signals = new HashMap<>();
 
+  private final Set<SignalRows.Scope> givenBack = new LinkedHashSet<>();
   private final Map<RunId, Totals> totals = new HashMap<>();
   private final Map<SignalRow.Key, SignalRows.Known> known = new HashMap<>();
   private Map<SignalRow.Key, SignalRows.Accepted> accepted = Map.of();
@@ -36,7 +40,7 @@ final class SignalBuffer {
   private static final class Held {
     private SignalRow row;
     private final boolean isNew;
-    private final @Nullable String storedStep;
+    private @Nullable String storedStep;
 
     Held(SignalRow row, boolean isNew) {
       this.row = row;
@@ -99,10 +103,10 @@ final class SignalBuffer {
     }
   }
 
-  /** Reads signals that steps of these branches have received. */
-  void readReceived(Session tx, Collection<SignalRows.Scope> scopes) throws SQLException {
-    if (!scopes.isEmpty()) {
-      SignalRows.received(tx, scopes).forEach(row -> hold(row, false));
+  /** Reads signals that other steps may receive, after these branches have given them back. */
+  void readReceived(Session tx, Collection<SignalRows.Received> wanted) throws SQLException {
+    if (!wanted.isEmpty()) {
+      SignalRows.received(tx, wanted).forEach(row -> hold(row, false));
     }
   }
 
@@ -194,16 +198,17 @@ final class SignalBuffer {
     return null;
   }
 
-  /** Puts the signals that the steps of a branch received back into the buffer. */
+  /**
+   * Puts the signals that the steps of a branch received back into the buffer. Those that this
+   * transaction has not read are given back by a statement, because they may be many.
+   */
   void giveBack(RunId run, String scope) {
-    SortedMap<Integer, Held> all = signals.get(run);
-    if (all == null) {
-      return;
-    }
-    for (Held each : all.values()) {
+    givenBack.add(new SignalRows.Scope(run, scope));
+    for (Held each : signals.getOrDefault(run, Collections.emptySortedMap()).values()) {
       String step = each.row.stepKey();
       if (step != null && step.startsWith(scope)) {
         each.row = each.row.withStep(null);
+        each.storedStep = null;
         Payload payload = each.row.payload();
         Totals of = totals.get(run);
         if (of != null) {
@@ -211,6 +216,16 @@ final class SignalBuffer {
           of.bytes += payload == null ? 0 : payload.data().length;
         }
       }
+    }
+  }
+
+  /**
+   * Writes which signals are buffered again. Call it before steps are deleted, because the contents
+   * are in the steps, and before {@link #flush}.
+   */
+  void flushGivenBack(Session tx) throws SQLException {
+    if (!givenBack.isEmpty()) {
+      SignalRows.giveBack(tx, givenBack);
     }
   }
 

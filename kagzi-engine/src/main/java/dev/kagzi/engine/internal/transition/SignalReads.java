@@ -45,8 +45,17 @@ final class SignalReads {
     return sent;
   }
 
-  Set<SignalRows.Scope> stopped() {
-    return stopped;
+  /** As many signals of each stopped branch and name as other steps of the run may receive. */
+  List<SignalRows.Received> received(List<SignalRows.Wanted> wanted) {
+    List<SignalRows.Received> received = new ArrayList<>();
+    for (SignalRows.Scope scope : stopped) {
+      for (SignalRows.Wanted each : wanted) {
+        if (each.runId().equals(scope.runId())) {
+          received.add(new SignalRows.Received(scope, each.name(), each.signalsMax()));
+        }
+      }
+    }
+    return received;
   }
 
   /** As many signals of each run and name as steps may receive. */
