@@ -29,9 +29,10 @@ import org.slf4j.LoggerFactory;
 /**
  * Deletes runs that ended longer ago than their retention, with all their rows. It walks the
  * namespaces one after the other, in time slices and small transactions. A slow transaction makes
- * the next one smaller. The steps of a run with a long history are deleted in later transactions; a
- * row of {@code maintenance_tasks} records that they are left. Every transaction that deletes runs
- * reads the namespace's retention again, so that a longer one applies at once.
+ * the next one smaller. The steps of a run with a long history are deleted in several transactions,
+ * and the run in the last one: as long as steps are left, no start can take the id. A row of {@code
+ * maintenance_tasks} marks such a run, so that nobody can resume it. Every transaction that deletes
+ * runs reads the namespace's retention again, so that a longer one applies at once.
  *
  * <p>At the end of a round, it deletes workers that have been offline for long, counts that are
  * zero, and old rows of {@code run_rates} and {@code requests}.
@@ -50,15 +51,15 @@ public final class PurgeExpiredRuns implements Chore {
   private static final int REQUESTS_MAX = 1_000;
 
   /**
-   * Prefix of a task in {@code maintenance_tasks}; the id of a deleted run that still has steps or
-   * signals follows.
+   * Prefix of a task of an older server, which deleted long runs before their steps; the id of a
+   * deleted run that still has steps or signals follows.
    */
   private static final String STEPS_TASK = "STEPS ";
 
   private static final String ADD_TASK_SQL =
       "INSERT INTO kagzi.maintenance_tasks (task) VALUES (?) ON CONFLICT DO NOTHING";
-  private static final String REMOVE_TASK_SQL =
-      "DELETE FROM kagzi.maintenance_tasks WHERE task = ?";
+  private static final String REMOVE_TASKS_SQL =
+      "DELETE FROM kagzi.maintenance_tasks WHERE task = ANY (?::text[])";
 
   private final Database database;
   private final Namespaces namespaces;
@@ -71,6 +72,10 @@ public final class PurgeExpiredRuns implements Chore {
   private @Nullable String namespace;
   private ExpiredRuns.Position position = ExpiredRuns.Position.BEGIN;
   private boolean inProgress;
+
+  /** Whether the first of the expired runs is being deleted in slices. */
+  private boolean inSlices;
+
   private long nextNanos = System.nanoTime();
   private int batch = BATCH_MAX / 10;
   private int weight = WEIGHT_MAX / 4;
@@ -99,7 +104,9 @@ public final class PurgeExpiredRuns implements Chore {
         && System.nanoTime() - began < TURN_NANOS
         && !Thread.currentThread().isInterrupted()) {
       if (!stepsLeft.isEmpty()) {
-        deleteSteps(stepsLeft.element());
+        if (!deleteStepsLeft(stepsLeft.element())) {
+          return;
+        }
       } else if (!expired.isEmpty()) {
         if (!deleteBatch()) {
           return;
@@ -169,12 +176,12 @@ public final class PurgeExpiredRuns implements Chore {
     if (count < 0) {
       return false;
     }
-    if (selected.stepsFollow && count > 0) {
-      stepsLeft.addAll(selected.runs);
-    }
     adaptBatchSize(began);
-    runsDeleted += count;
-    selected.runs.forEach(run -> expired.poll());
+    inSlices = selected.isSlice && count > 0;
+    if (!inSlices) {
+      runsDeleted += count;
+      selected.runs.forEach(run -> expired.poll());
+    }
     return true;
   }
 
@@ -188,36 +195,62 @@ public final class PurgeExpiredRuns implements Chore {
     }
   }
 
-  private void deleteSteps(RunId run) {
+  /** Returns false when another server is purging. */
+  private boolean deleteStepsLeft(RunId run) {
     long began = System.nanoTime();
-    boolean all =
-        database.write(
-            tx -> {
-              boolean last =
-                  DeleteSteps.deleteSome(tx, run, weight) == 0
-                      && SignalRows.deleteSome(tx, run, weight) == 0;
-              if (last) {
-                tx.query(REMOVE_TASK_SQL).bind(STEPS_TASK + run).update();
-              }
-              return last;
-            });
+    int count = database.write(tx -> deleteStepsLeft(tx, run));
+    if (count < 0) {
+      return false;
+    }
     adaptBatchSize(began);
-    if (all) {
+    if (count == 0) {
       stepsLeft.remove();
     }
+    return true;
+  }
+
+  private int deleteStepsLeft(Session tx, RunId run) throws SQLException {
+    if (!ExpiredRuns.tryLockDeletion(tx)) {
+      return -1;
+    }
+    // If another server has removed the task, the steps belong to a new run with the same id.
+    if (!hasTask(tx, STEPS_TASK + run)) {
+      return 0;
+    }
+    int count = deleteSlice(tx, run);
+    if (count == 0) {
+      removeTasks(tx, STEPS_TASK, List.of(run));
+    }
+    return count;
+  }
+
+  private static boolean hasTask(Session tx, String task) throws SQLException {
+    return tx.query("SELECT task FROM kagzi.maintenance_tasks WHERE task = ?")
+        .bind(task)
+        .first(row -> true)
+        .orElse(false);
+  }
+
+  private static void removeTasks(Session tx, String prefix, List<RunId> runs) throws SQLException {
+    tx.query(REMOVE_TASKS_SQL).bindTexts(runs, run -> prefix + run).update();
+  }
+
+  private int deleteSlice(Session tx, RunId run) throws SQLException {
+    int steps = DeleteSteps.deleteSome(tx, run, weight);
+    return steps > 0 ? steps : SignalRows.deleteSome(tx, run, weight);
   }
 
   /**
    * The runs of one transaction.
    *
-   * @param stepsFollow true for a single run whose steps and signals are too many for the same
-   *     transaction
+   * @param isSlice true for a single run whose steps and signals are too many for one transaction:
+   *     only some of them are deleted
    */
-  private record Selection(List<RunId> runs, boolean stepsFollow) {}
+  private record Selection(List<RunId> runs, boolean isSlice) {}
 
   /** Selects as many runs as a short transaction can delete; a run with many rows alone. */
   private Selection selectBatch() {
-    List<RunId> next = expired.stream().limit(batch).toList();
+    List<RunId> next = expired.stream().limit(inSlices ? 1 : batch).toList();
     Map<RunId, Integer> steps =
         database.read(session -> DeleteSteps.storedRows(session, next, weight));
     Map<RunId, Integer> signals =
@@ -252,18 +285,19 @@ public final class PurgeExpiredRuns implements Chore {
       return 0;
     }
     List<RunId> runs = ExpiredRuns.lock(tx, selected.runs, retentionMs);
-    if (!runs.isEmpty()) {
-      if (selected.stepsFollow) {
-        tx.query(ADD_TASK_SQL).bind(STEPS_TASK + runs.getFirst()).update();
-      } else {
-        DeleteSteps.delete(tx, runs);
-      }
-      if (!selected.stepsFollow) {
-        SignalRows.delete(tx, runs);
-      }
+    if (runs.isEmpty()) {
+      return 0;
+    }
+    if (selected.isSlice) {
+      tx.query(ADD_TASK_SQL).bind(ExpiredRuns.PURGE_TASK + runs.getFirst()).update();
+      int unused = deleteSlice(tx, runs.getFirst());
+    } else {
+      DeleteSteps.delete(tx, runs);
+      SignalRows.delete(tx, runs);
       PublishedRows.delete(tx, runs);
       Messages.delete(tx, runs);
       ExpiredRuns.delete(tx, runs);
+      removeTasks(tx, ExpiredRuns.PURGE_TASK, runs);
     }
     return runs.size();
   }

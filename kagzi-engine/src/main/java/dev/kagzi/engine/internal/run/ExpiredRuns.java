@@ -18,6 +18,12 @@ import java.util.UUID;
  * stays as long as the chain is open, because the handles of clients have its id.
  */
 public final class ExpiredRuns {
+  /**
+   * Prefix of a task in {@code maintenance_tasks}: a purge has deleted steps of the run whose id
+   * follows, and will delete the rest. The run cannot be resumed.
+   */
+  public static final String PURGE_TASK = "PURGE ";
+
   // Scalar subqueries instead of EXISTS: for an EXISTS the planner would hash all open runs to
   // check a few.
   private static final String EXPIRED =

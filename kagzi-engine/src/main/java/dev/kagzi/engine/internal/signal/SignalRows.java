@@ -398,7 +398,7 @@ public final class SignalRows {
     tx.query(DELETE_SQL).bindUuids(runs, RunId::value).update();
   }
 
-  /** Deletes signals of a deleted run. Returns how many were deleted. */
+  /** Deletes signals of a run that is purged. Returns how many were deleted. */
   public static int deleteSome(Session tx, RunId run, int max) throws SQLException {
     return tx.query(DELETE_SOME_SQL).bind(run.value()).bind(max).update();
   }

@@ -63,7 +63,7 @@ public final class DeleteSteps {
     tx.query(DELETE_SQL).bindUuids(runs, RunId::value).update();
   }
 
-  /** Deletes steps of a deleted run, up to a weight. Returns how many were deleted. */
+  /** Deletes steps of a run that is purged, up to a weight. Returns how many were deleted. */
   public static int deleteSome(Session tx, RunId run, int weightMax) throws SQLException {
     return tx.query(DELETE_SOME_SQL).bind(run.value()).bind(weightMax).bind(weightMax).update();
   }

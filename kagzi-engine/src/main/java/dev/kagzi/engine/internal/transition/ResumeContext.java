@@ -2,6 +2,7 @@ package dev.kagzi.engine.internal.transition;
 
 import dev.kagzi.engine.internal.db.Row;
 import dev.kagzi.engine.internal.db.Session;
+import dev.kagzi.engine.internal.run.ExpiredRuns;
 import dev.kagzi.engine.internal.step.CaughtFailures;
 import dev.kagzi.engine.value.RunId;
 import java.sql.SQLException;
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * What {@link RunTransitions} needs to know to resume a run, or to recognize a repeated terminate
  * call.
  *
+ * @param isPurged whether a purge has deleted steps of the run
  * @param successor another active run that now has the same external id; null: none
  * @param terminatedWith the message of the terminate call; null: the run was not terminated
  * @param failedStep the step whose failure the run ended with; null: none
@@ -24,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  *     no other step followed
  */
 record ResumeContext(
+    boolean isPurged,
     @Nullable RunId successor,
     @Nullable String terminatedWith,
     @Nullable String failedStep,
@@ -35,12 +38,15 @@ record ResumeContext(
   static final String SQL =
       """
       SELECT r.run_id, b.run_id AS successor,
+             EXISTS (SELECT 1 FROM kagzi.maintenance_tasks t
+                      WHERE t.task = '%s' || r.run_id::text) AS purged,
              CASE WHEN r.error -> 'metadata' ->> 'type' = 'terminated'
                   THEN coalesce(r.error ->> 'message', '') END AS terminated_with,
              r.error -> 'metadata' ->> 'step' AS failed_step,
              u.step_id AS undone_by,
              EXISTS (SELECT 1 FROM (
       """
+              .formatted(ExpiredRuns.PURGE_TASK)
           + CaughtFailures.UNCOMPLETED_STEPS
           + """
                ) AS o WHERE o.run_attempt = r.attempts AND o.is_last AND NOT o.caught) AS has_more
@@ -77,6 +83,7 @@ record ResumeContext(
   private static ResumeContext map(Row row) throws SQLException {
     UUID successor = row.uuidOrNull("successor");
     return new ResumeContext(
+        row.bool("purged"),
         successor == null ? null : new RunId(successor),
         row.textOrNull("terminated_with"),
         row.textOrNull("failed_step"),

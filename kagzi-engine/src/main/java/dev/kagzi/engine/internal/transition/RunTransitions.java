@@ -199,6 +199,10 @@ record RunTransitions(
       return;
     }
     ResumeContext context = batch.resumeContext(row.runId());
+    if (context != null && context.isPurged()) {
+      write.refuse(Refusal.notFound("run", write.runId(), write.namespace()));
+      return;
+    }
     String obstacle = context == null ? null : resumeObstacle(context, write.isForced());
     if (obstacle != null) {
       write.refuse(

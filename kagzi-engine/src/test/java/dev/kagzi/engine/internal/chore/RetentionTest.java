@@ -1,17 +1,12 @@
 package dev.kagzi.engine.internal.chore;
 
 import static dev.kagzi.engine.TestEngine.await;
-import static dev.kagzi.engine.TestEngine.done;
 import static dev.kagzi.engine.TestEngine.payload;
-import static dev.kagzi.engine.TestEngine.stepDone;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.kagzi.engine.TestConfigs;
-import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
 import dev.kagzi.engine.config.RetentionConfig;
-import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.internal.run.ExpiredRuns;
 import dev.kagzi.engine.namespace.NamespaceUpdate;
 import dev.kagzi.engine.namespace.Namespaces;
@@ -28,88 +23,13 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInfo;
-import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Expired runs and workers are deleted, and nothing else. */
-class RetentionTest {
-  private static final Duration DAY = Duration.ofDays(1);
-
-  @RegisterExtension static final TestDatabase database = new TestDatabase();
-
-  private TestEngine engine;
-  private WorkerId worker;
-
-  @BeforeEach
-  void open(TestInfo test) {
-    // The engine's own chore keeps everything; each test runs its own chore.
-    engine =
-        TestEngine.start(
-            database.config(),
-            test.getTestMethod().orElseThrow().getName(),
-            TestConfigs.withRetention(
-                new RetentionConfig(Duration.ZERO, Duration.ZERO, Duration.ofDays(1))));
-    worker = engine.register();
-  }
-
-  @AfterEach
-  void close() {
-    engine.close();
-  }
-
-  private static RetentionConfig keeping(Duration runs) {
-    return new RetentionConfig(runs, Duration.ofDays(7), Duration.ZERO);
-  }
-
-  private PurgeExpiredRuns chore(Duration runs) {
-    return new PurgeExpiredRuns(
-        database.open(), engine.engine().namespaces(), engine.engine().workers(), keeping(runs));
-  }
-
-  private RunId finished(int daysAgo) {
-    RunId run = engine.start();
-    Task task = engine.claimOne(worker);
-    engine.report(List.of(stepDone(task.claim(), "step", "1"), done(task.claim(), "\"out\"")));
-    age(run, daysAgo);
-    return run;
-  }
-
+class RetentionTest extends RetentionFixture {
   /** On a queue without workers. */
   private RunId open() {
     return engine.onQueue("unserved").start();
-  }
-
-  private static void age(RunId run, int days) {
-    database.execute(
-        """
-        UPDATE kagzi.workflow_runs
-           SET created_at = created_at - interval '%1$d days',
-               finished_at = finished_at - interval '%1$d days'
-         WHERE run_id = '%2$s'
-        """
-            .formatted(days, run));
-  }
-
-  private static long rows(RunId run) {
-    return database.run(
-        session ->
-            session
-                .query(
-                    """
-                    SELECT (SELECT count(*) FROM kagzi.workflow_runs WHERE run_id = n.id)
-                         + (SELECT count(*) FROM kagzi.workflow_payloads WHERE run_id = n.id)
-                         + (SELECT count(*) FROM kagzi.step_runs WHERE run_id = n.id)
-                         + (SELECT count(*) FROM kagzi.published_values WHERE run_id = n.id)
-                         + (SELECT count(*) FROM kagzi.run_messages WHERE to_run = n.id) AS rows
-                      FROM (VALUES (?::uuid)) AS n (id)
-                    """)
-                .bind(run.value())
-                .first(row -> row.bigint("rows"))
-                .orElseThrow());
   }
 
   @Test
@@ -131,82 +51,6 @@ class RetentionTest {
     assertThat(rows(young)).isEqualTo(4);
     assertThat(engine.engine().queries().stats(null).runs(RunStatus.COMPLETED))
         .isEqualTo(before - 1);
-  }
-
-  @Test
-  void the_steps_of_a_long_run_are_deleted_in_slices() {
-    RunId old = finished(3);
-    addSteps(old, 5_000);
-    recordDeletedSteps();
-
-    runUntil(chore(DAY), () -> rows(old) == 0);
-
-    assertThat(number("SELECT sum(steps) FROM deleted")).isEqualTo(5_001);
-    assertThat(number("SELECT max(steps) FROM deleted")).isBetween(100L, 2_000L);
-    assertThat(number("SELECT count(*) FROM kagzi.maintenance_tasks WHERE task LIKE 'STEPS%'"))
-        .isZero();
-  }
-
-  @Test
-  void deleting_a_run_of_a_hundred_thousand_steps_takes_only_short_transactions() {
-    RunId old = finished(3);
-    RunId other = finished(3);
-    addSteps(old, 100_000);
-    recordDeletedSteps();
-
-    runUntil(chore(DAY), () -> rows(old) + rows(other) == 0);
-
-    assertThat(number("SELECT sum(steps) FROM deleted")).isEqualTo(100_002);
-    assertThat(number("SELECT max(steps) FROM deleted")).isLessThanOrEqualTo(2_000);
-    // Some may be slow on a busy machine; most are not.
-    assertThat(number("SELECT percentile_disc(0.8) WITHIN GROUP (ORDER BY held_ms) FROM deleted"))
-        .isLessThan(100);
-  }
-
-  @Test
-  void a_few_large_steps_are_deleted_in_slices_too() {
-    RunId old = finished(3);
-    // Each output takes a hundred TOAST rows; random bytes cannot be compressed.
-    database.execute(
-        """
-        INSERT INTO kagzi.step_runs
-               (run_id, step_id, attempt, epoch, run_attempt, kind, status, output, created_at)
-        SELECT '%s', 'heavy#' || i, 1, 1, 1, 'FUNCTION', 'COMPLETED',
-               (SELECT string_agg(sha256((i || '-' || j)::bytea), ''::bytea)
-                  FROM generate_series(1, 6250) j), now()
-          FROM generate_series(1, 50) i
-        """
-            .formatted(old));
-    recordDeletedSteps();
-
-    runUntil(chore(DAY), () -> rows(old) == 0);
-
-    assertThat(number("SELECT sum(steps) FROM deleted")).isEqualTo(51);
-    assertThat(number("SELECT max(steps) FROM deleted")).isBetween(1L, 20L);
-  }
-
-  private static void recordDeletedSteps() {
-    database.execute("DROP TABLE IF EXISTS deleted");
-    database.execute("CREATE TABLE deleted (steps bigint, held_ms bigint)");
-    database.execute(
-        """
-        CREATE OR REPLACE FUNCTION note_deleted() RETURNS trigger LANGUAGE plpgsql AS
-        $$ BEGIN
-             INSERT INTO deleted
-             SELECT count(*), extract(epoch FROM clock_timestamp() - now()) * 1000 FROM gone;
-             RETURN NULL;
-           END $$
-        """);
-    database.execute(
-        """
-        CREATE OR REPLACE TRIGGER note AFTER DELETE ON kagzi.step_runs
-          REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION note_deleted()
-        """);
-  }
-
-  @AfterEach
-  void stopRecording() {
-    database.execute("DROP TRIGGER IF EXISTS note ON kagzi.step_runs");
   }
 
   @Test
@@ -234,40 +78,6 @@ class RetentionTest {
     namespaces.update(regretted, new NamespaceUpdate(null, null, false, 1L, false), null);
     chore(Duration.ZERO).run();
     assertThat(rows(run)).isZero();
-  }
-
-  @Test
-  void steps_that_a_server_left_behind_are_deleted_by_the_next() {
-    RunId gone = RunId.next();
-    addSteps(gone, 10);
-    database.execute(
-        "INSERT INTO kagzi.maintenance_tasks (task) VALUES ('STEPS %s')".formatted(gone));
-
-    chore(DAY).run();
-
-    assertThat(rows(gone)).isZero();
-    assertThat(number("SELECT count(*) FROM kagzi.maintenance_tasks WHERE task LIKE 'STEPS%'"))
-        .isZero();
-  }
-
-  private static void addSteps(RunId run, int count) {
-    database.execute(
-        """
-        INSERT INTO kagzi.step_runs
-               (run_id, step_id, attempt, epoch, run_attempt, kind, status, output, created_at)
-        SELECT '%s', 'more#' || i, 1, 1, 1, 'FUNCTION', 'COMPLETED', '1', now()
-          FROM generate_series(1, %d) i
-        """
-            .formatted(run, count));
-  }
-
-  private static long number(String sql) {
-    return database.run(
-        session ->
-            session
-                .query("SELECT (" + sql + ") AS number")
-                .first(row -> row.bigint("number"))
-                .orElseThrow());
   }
 
   @Test
@@ -306,30 +116,6 @@ class RetentionTest {
     chore(DAY).run();
     assertThat(rows(oldParent)).isZero();
     assertThat(rows(oldChild)).isZero();
-  }
-
-  @Test
-  void the_first_run_of_a_chain_stays_until_the_chain_has_ended() {
-    RunId first = finished(3);
-    RunId middle = finished(3);
-    RunId last = open();
-    database.execute(
-        "UPDATE kagzi.workflow_runs SET continued_to = '%s' WHERE run_id = '%s'"
-            .formatted(middle, first));
-    database.execute(
-        "UPDATE kagzi.workflow_runs SET continued_to = '%s', first_run_id = '%s' WHERE run_id = '%s'"
-            .formatted(last, first, middle));
-    database.execute(
-        "UPDATE kagzi.workflow_runs SET first_run_id = '%s' WHERE run_id = '%s'"
-            .formatted(first, last));
-
-    chore(DAY).run();
-    assertThat(rows(first)).isPositive();
-    assertThat(rows(middle)).isZero();
-
-    await(engine.engine().runs().cancel(TestEngine.NAMESPACE, last));
-    chore(DAY).run();
-    assertThat(rows(first)).isZero();
   }
 
   private static void adopt(RunId parent, RunId child) {
@@ -443,30 +229,6 @@ class RetentionTest {
   }
 
   @Test
-  void the_steps_of_a_locked_long_run_stay_while_the_next_run_is_deleted() {
-    RunId old = finished(4);
-    RunId next = finished(3);
-    addSteps(old, 1_000);
-    // Only the steps of the first run count for the size of a batch.
-    database.execute(
-        "DELETE FROM kagzi.workflow_payloads WHERE run_id IN ('%s', '%s')".formatted(old, next));
-    database.execute("DELETE FROM kagzi.step_runs WHERE run_id = '%s'".formatted(next));
-    long before = rows(old);
-    database
-        .open()
-        .write(
-            tx -> {
-              tx.query("SELECT FROM kagzi.workflow_runs WHERE run_id = ? FOR NO KEY UPDATE")
-                  .bind(old.value())
-                  .list(row -> true);
-              runUntil(chore(DAY), () -> rows(next) == 0);
-              return true;
-            });
-
-    assertThat(rows(old)).isEqualTo(before);
-  }
-
-  @Test
   void workers_are_deleted_with_their_events_a_week_after_they_left() {
     WorkerId gone = engine.register();
     WorkerId lately = engine.register();
@@ -504,17 +266,6 @@ class RetentionTest {
             new RetentionConfig(DAY, Duration.ofDays(7), Duration.ofDays(1)));
     runUntil(
         once, () -> number("SELECT count(*) FROM kagzi.workers WHERE task_queue = 'crowd'") == 0);
-  }
-
-  /** A turn is short; on a busy machine a purge takes several. */
-  private static void runUntil(PurgeExpiredRuns chore, BooleanSupplier done) {
-    await()
-        .atMost(Duration.ofSeconds(20))
-        .until(
-            () -> {
-              chore.run();
-              return done.getAsBoolean();
-            });
   }
 
   private static long traces(WorkerId worker) {
