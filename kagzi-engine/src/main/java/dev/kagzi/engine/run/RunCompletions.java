@@ -36,7 +36,8 @@ public final class RunCompletions implements AutoCloseable {
 
   /**
    * Reads outputs in order until their sum exceeds the limit; the output that exceeds it is still
-   * read. Runs whose outputs come after it are marked {@code later} and must be read again.
+   * read. Runs whose outputs come after it are marked {@code later} and must be read again. If the
+   * last run of a chain was purged, the waiter follows the successor and learns that it is gone.
    */
   public static final String SQL =
       """
@@ -45,10 +46,10 @@ public final class RunCompletions implements AutoCloseable {
         FROM (SELECT r.run_id, r.namespace, r.status, r.error, p.data, p.metadata,
                      coalesce(sum(octet_length(p.data)) OVER (ORDER BY n.place)
                                 - octet_length(p.data) > ?::bigint, false) AS later,
-                     (SELECT l.run_id FROM kagzi.workflow_runs l
-                       WHERE r.continued_to IS NOT NULL AND l.continued_to IS NULL
-                         AND l.first_run_id = coalesce(r.first_run_id, r.run_id)
-                       LIMIT 1) AS last_run_id
+                     coalesce((SELECT l.run_id FROM kagzi.workflow_runs l
+                                WHERE r.continued_to IS NOT NULL AND l.continued_to IS NULL
+                                  AND l.first_run_id = coalesce(r.first_run_id, r.run_id)
+                                LIMIT 1), r.continued_to) AS last_run_id
                 FROM unnest(?::uuid[]) WITH ORDINALITY AS n (run_id, place)
                 JOIN kagzi.workflow_runs r ON r.run_id = n.run_id
                 LEFT JOIN kagzi.workflow_payloads p

@@ -15,7 +15,7 @@ import java.util.UUID;
  * would cost every run an index insert.
  *
  * <p>A run stays as long as its parent or one of its children is open. The first run of a chain
- * stays as long as the chain is open, because the handles of clients have its id.
+ * stays as long as the last run, because the handles of clients have its id.
  */
 public final class ExpiredRuns {
   /**
@@ -37,7 +37,7 @@ public final class ExpiredRuns {
                       FROM kagzi.workflow_runs c
                      WHERE c.parent_run_id = r.run_id AND c.finished_at IS NULL
                      LIMIT 1), true)
-      AND coalesce((SELECT l.finished_at IS NOT NULL
+      AND coalesce((SELECT false
                       FROM kagzi.workflow_runs l
                      WHERE l.first_run_id = r.run_id AND l.continued_to IS NULL
                      LIMIT 1), true)
