@@ -126,15 +126,20 @@ class CleanUpCallsTest {
   }
 
   @Test
-  void a_step_without_a_key_and_an_unknown_kind_are_refused() {
+  void a_step_without_a_key_an_unknown_kind_and_a_scope_of_no_branch_are_refused() {
     server.startRun("refused", "order");
     try (BatchWorker worker = new BatchWorker(server, "refused", "order")) {
       Task task = poll(worker);
       ReportItem.Builder unknown = seen(task, "pay");
       unknown.getCancelSeenBuilder().setKindValue(77);
 
+      ReportItem.Builder noScope = seen(task, "pay");
+      noScope.getCancelSeenBuilder().setScope("pack");
+
       assertThat(worker.report(seen(task, "")).get(0).hasRefused()).isTrue();
       assertThat(worker.report(unknown).get(0).hasRefused()).isTrue();
+      assertThat(worker.report(noScope).get(0).getRefused().getMessage())
+          .contains("the scope of a branch");
       assertThat(worker.report(seen(task, "pay")).get(0).getRefused().getMessage())
           .contains("a run whose cancel was requested");
     }

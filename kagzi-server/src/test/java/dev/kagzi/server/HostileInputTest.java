@@ -355,7 +355,9 @@ class HostileInputTest {
                             .setInput(TestServer.payload("1"))
                             .setVersion("v")))
             .addItems(
-                item.clone().setCancelSeen(ReportItem.CancelSeen.newBuilder().setStepKey("c")))
+                item.clone()
+                    .setCancelSeen(
+                        ReportItem.CancelSeen.newBuilder().setStepKey("c").setScope("race[a]/")))
             .addItems(
                 item.clone().setReleased(ReportItem.Released.newBuilder().setBlockedBy(error)))
             .build());

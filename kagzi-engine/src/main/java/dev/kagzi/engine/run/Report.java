@@ -172,8 +172,9 @@ public sealed interface Report {
    * The code learns at this step that a cancel of its run was requested.
    *
    * @param kind the kind to record if the step has not begun yet
+   * @param scope the branch whose code learns it; empty: the main code
    */
-  record CancelSeen(Claim claim, String stepKey, StepKind kind) implements Report {}
+  record CancelSeen(Claim claim, String stepKey, StepKind kind, String scope) implements Report {}
 
   default int bytes() {
     return switch (this) {
@@ -191,7 +192,7 @@ public sealed interface Report {
       case ReceivesStopped r -> r.scopes.size() * 100 + (r.winner == null ? 0 : r.winner.bytes());
       case ValuesPublished r -> r.values.stream().mapToInt(PublishedValue::bytes).sum();
       case ContinueAsNew r -> r.stepKey.length() + r.input.bytes();
-      case CancelSeen r -> r.stepKey.length();
+      case CancelSeen r -> r.stepKey.length() + r.scope.length();
     };
   }
 

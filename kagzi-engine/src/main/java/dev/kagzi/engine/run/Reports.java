@@ -218,16 +218,17 @@ public final class Reports {
           limits.checkStepKey("step_key", r.stepKey());
         }
       }
-      case Report.CancelSeen r -> checkStep(r.stepKey(), 1, null, "");
+      case Report.CancelSeen r -> {
+        checkStep(r.stepKey(), 1, null, "");
+        checkOptionalScope(r.scope());
+      }
     }
     steps.check(report);
   }
 
   private void checkPublished(PublishedValue value) {
     limits.checkName("name", value.name());
-    if (!value.scope().isEmpty()) {
-      checkScope(value.scope());
-    }
+    checkOptionalScope(value.scope());
     if (value.sequence() < 1 || value.order() < 1) {
       throw Refusal.invalid(
           "sequence and order", value.sequence() + " and " + value.order(), "at least 1");
@@ -247,6 +248,12 @@ public final class Reports {
       limits.checkStepKey("signal_name", name.substring(CallbackAnswer.PREFIX.length()));
     } else {
       limits.checkName("signal_name", name);
+    }
+  }
+
+  private void checkOptionalScope(String scope) {
+    if (!scope.isEmpty()) {
+      checkScope(scope);
     }
   }
 

@@ -102,7 +102,7 @@ class CleanUpTest extends EngineFixture {
   }
 
   private static Report seen(Claim claim, String step) {
-    return new Report.CancelSeen(claim, step, StepKind.FUNCTION);
+    return new Report.CancelSeen(claim, step, StepKind.FUNCTION, "");
   }
 
   private static void assertSeen(Result result) {

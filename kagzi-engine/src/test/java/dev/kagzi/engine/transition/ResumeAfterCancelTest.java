@@ -55,7 +55,7 @@ class ResumeAfterCancelTest extends EngineFixture {
     RunId run = claim.runId();
     await(engine.engine().runs().cancel(NAMESPACE, run));
     Claim cleaning = engine.run(run).status() == RunStatus.RUNNING ? claim : claim().claim();
-    assertThat(engine.report(new Report.CancelSeen(cleaning, step, kind)))
+    assertThat(engine.report(new Report.CancelSeen(cleaning, step, kind, "")))
         .isEqualTo(new Accepted(RunStatus.RUNNING));
     await(engine.engine().runs().terminate(NAMESPACE, run, "now"));
     await(engine.engine().runs().resume(NAMESPACE, run, null, true));
@@ -140,7 +140,7 @@ class ResumeAfterCancelTest extends EngineFixture {
     engine.report(sleep(claim, "nap", HOUR_MS));
     await(engine.engine().runs().cancel(NAMESPACE, claim.runId()));
     Claim cleaning = claim().claim();
-    engine.report(new Report.CancelSeen(cleaning, "nap", StepKind.SLEEP));
+    engine.report(new Report.CancelSeen(cleaning, "nap", StepKind.SLEEP, ""));
     engine.report(stepDone(cleaning, "saga[refund]/refund", "1"));
     await(engine.engine().runs().terminate(NAMESPACE, claim.runId(), "now"));
 

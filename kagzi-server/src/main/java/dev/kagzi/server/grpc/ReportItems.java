@@ -182,7 +182,8 @@ final class ReportItems {
         seen.getStepKey(),
         seen.getKind() == dev.kagzi.protocol.v1.StepKind.STEP_KIND_SIGNAL
             ? StepKind.SIGNAL
-            : Arguments.stepKind(seen.getKind()));
+            : Arguments.stepKind(seen.getKind()),
+        seen.getScope());
   }
 
   private static Report released(Claim claim, ReportItem.Released released) {

@@ -14,7 +14,6 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -63,20 +62,24 @@ public final class Messages {
   // children, the planner would otherwise choose a scan of the whole index and cache that plan.
 
   /**
-   * Posts CANCEL or TERMINATE to the active children of these runs, except detached ones. Children
-   * are inserted under the lock of their parent, which is held here, so none is missed.
+   * Posts CANCEL or TERMINATE to the active children of these runs, except detached ones: to those
+   * of a scope, and to that of a step. Children are inserted under the lock of their parent, which
+   * is held here, so none is missed.
    */
   public static final String TO_CHILDREN_SQL =
       """
       INSERT INTO kagzi.run_messages (to_run, step_id, what, data, created_at)
       SELECT c.run_id, '', n.what, n.data, kagzi.clock()
-        FROM unnest(?::uuid[], ?::text[], ?::bytea[]) AS n (run_id, what, data)
+        FROM unnest(?::uuid[], ?::text[], ?::text[], ?::text[], ?::bytea[])
+               AS n (run_id, scope, step_id, what, data)
        CROSS JOIN LATERAL (
              SELECT r.run_id
                FROM kagzi.workflow_runs r
               WHERE r.parent_run_id = n.run_id
                 AND r.finished_at IS NULL
                 AND r.detached IS NOT TRUE
+                AND (starts_with(coalesce(r.parent_step_id, ''), n.scope)
+                     OR r.parent_step_id = n.step_id)
              OFFSET 0) AS c
           ON CONFLICT (to_run, step_id, what) DO NOTHING
       RETURNING to_run
@@ -141,34 +144,32 @@ public final class Messages {
   }
 
   /**
-   * Posts CANCEL or TERMINATE to the active children of these runs, except detached ones. Returns
-   * the receivers.
+   * A cancel of children of a run.
    *
-   * @param ended the ended runs; with a failure the children are terminated, without one cancelled
+   * @param scope the children whose steps have this prefix; empty: all
+   * @param stepKey the child of this step is cancelled too
+   * @param why with a failure the children are terminated, without one cancelled
    */
-  public static List<RunId> postCancelToChildren(Session tx, Map<RunId, Optional<Failure>> ended)
+  public record ToChildren(RunId parent, String scope, String stepKey, @Nullable Failure why) {
+    private String type() {
+      return (why == null ? RunMessage.Type.CANCEL : RunMessage.Type.TERMINATE).name();
+    }
+
+    private byte @Nullable [] data() {
+      return why == null ? null : Json.encode(why).getBytes(StandardCharsets.UTF_8);
+    }
+  }
+
+  /** Posts these cancels to the active children, except detached ones. Returns the receivers. */
+  public static List<RunId> postToChildren(Session tx, List<ToChildren> cancels)
       throws SQLException {
-    List<RunId> runs = List.copyOf(ended.keySet());
     return tx.query(TO_CHILDREN_SQL)
-        .bindUuids(runs, RunId::value)
-        .bindTexts(
-            runs,
-            run ->
-                (isTerminated(ended, run) ? RunMessage.Type.TERMINATE : RunMessage.Type.CANCEL)
-                    .name())
-        .bindBytes(runs, run -> reason(ended, run))
+        .bindUuids(cancels, each -> each.parent().value())
+        .bindTexts(cancels, ToChildren::scope)
+        .bindTexts(cancels, ToChildren::stepKey)
+        .bindTexts(cancels, ToChildren::type)
+        .bindBytes(cancels, ToChildren::data)
         .list(row -> row.runId("to_run"));
-  }
-
-  private static boolean isTerminated(Map<RunId, Optional<Failure>> ended, RunId run) {
-    return ended.getOrDefault(run, Optional.empty()).isPresent();
-  }
-
-  private static byte @Nullable [] reason(Map<RunId, Optional<Failure>> ended, RunId run) {
-    return ended
-        .getOrDefault(run, Optional.empty())
-        .map(failure -> Json.encode(failure).getBytes(StandardCharsets.UTF_8))
-        .orElse(null);
   }
 
   /** Posts the results of completed children to resumed runs. Returns the receivers. */

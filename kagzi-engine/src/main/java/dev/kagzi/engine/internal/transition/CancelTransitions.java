@@ -85,7 +85,7 @@ record CancelTransitions(RunBatch batch, RunMutations mutations, RunEvents event
 
   /**
    * Records at which step the code learns of the cancel: as the final failure of that step, which a
-   * replay throws again. From then on the code cleans up, so the children are cancelled now.
+   * replay throws again. From then on the code cleans up, so its children are cancelled now.
    */
   ReportResult seen(RunRow row, Report.CancelSeen r) {
     Fence fence = row.fence(r.claim());
@@ -108,7 +108,7 @@ record CancelTransitions(RunBatch batch, RunMutations mutations, RunEvents event
               "cancel_seen", "step " + r.stepKey(), "a run whose cancel was requested"));
     }
     batch.add(seenRow(row, r, last));
-    batch.cancelChildren(row.runId(), null);
+    batch.childCancels().ofScope(row.runId(), r.scope(), r.stepKey());
     row.recordProgress();
     return new Accepted(RunStatus.RUNNING);
   }
@@ -116,6 +116,17 @@ record CancelTransitions(RunBatch batch, RunMutations mutations, RunEvents event
   private @Nullable StepRow last(RunRow row, String stepKey) {
     List<StepRow> attempts = batch.attempts(row.runId(), stepKey);
     return attempts.isEmpty() ? null : attempts.getLast();
+  }
+
+  /**
+   * A step has failed for good. If it is a group of branches that ended by the cancel, the code
+   * around it learns of the cancel there.
+   */
+  static void groupFailed(RunBatch batch, RunRow row, Report.StepFailed r) {
+    if (row.isCancelRequested() && r.failure().metadata().containsKey(CANCEL_REQUESTED)) {
+      String scope = r.stepKey().substring(0, r.stepKey().lastIndexOf('/') + 1);
+      batch.childCancels().ofScope(row.runId(), scope, r.stepKey());
+    }
   }
 
   private static boolean isSeen(StepRow step) {
@@ -146,7 +157,7 @@ record CancelTransitions(RunBatch batch, RunMutations mutations, RunEvents event
   ReportResult finish(RunRow row, @Nullable Failure why) {
     boolean ownFailure = why != null && !why.metadata().containsKey(CANCEL_REQUESTED);
     mutations.finish(row, RunStatus.CANCELLED, ownFailure ? why : null, null);
-    batch.cancelChildren(row.runId(), null);
+    batch.childCancels().ofRun(row.runId(), null);
     return new Accepted(RunStatus.CANCELLED);
   }
 

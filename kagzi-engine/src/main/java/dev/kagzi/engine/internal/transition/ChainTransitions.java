@@ -43,7 +43,8 @@ record ChainTransitions(
           // returned.
           yield r.stepKey().isEmpty()
               ? cancels.finish(row, null)
-              : cancels.seen(row, new Report.CancelSeen(r.claim(), r.stepKey(), StepKind.FUNCTION));
+              : cancels.seen(
+                  row, new Report.CancelSeen(r.claim(), r.stepKey(), StepKind.FUNCTION, ""));
         }
         List<String> open = batch.chains().openSteps(row.runId(), batch.openedSteps(row.runId()));
         yield open.isEmpty() ? start(row, r) : refuse(row, r, open);

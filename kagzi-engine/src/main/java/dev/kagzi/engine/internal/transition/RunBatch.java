@@ -39,7 +39,6 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Stream;
@@ -74,7 +73,7 @@ final class RunBatch {
   private final List<StartRun> starts = new ArrayList<>();
   private final ResumedRuns resumed = new ResumedRuns();
   private final Map<RunId, RunRow> handOutsToAcknowledge = new LinkedHashMap<>();
-  private final Map<RunId, Optional<Failure>> cancelledParents = new LinkedHashMap<>();
+  private final ChildCancels childCancels = new ChildCancels();
   private final Set<CloseSteps.Scope> stoppedScopes = new LinkedHashSet<>();
   private final SignalBuffer signals = new SignalBuffer();
   private final PublishedValues published = new PublishedValues();
@@ -335,8 +334,8 @@ final class RunBatch {
     return resumed;
   }
 
-  void cancelChildren(RunId runId, @Nullable Failure why) {
-    cancelledParents.put(runId, Optional.ofNullable(why));
+  ChildCancels childCancels() {
+    return childCancels;
   }
 
   /** Stores that a cancel was requested, also if the run ends in this batch. */
@@ -406,10 +405,7 @@ final class RunBatch {
     if (!cancelRequests.isEmpty()) {
       UpdateRuns.requestCancel(tx, cancelRequests);
     }
-    if (!cancelledParents.isEmpty()) {
-      List<RunId> children = Messages.postCancelToChildren(tx, cancelledParents);
-      children.forEach(child -> afterCommit(() -> events.messagesPosted(child)));
-    }
+    childCancels.post(tx).forEach(child -> afterCommit(() -> events.messagesPosted(child)));
     if (!payloads.isEmpty()) {
       InsertPayloads.apply(tx, payloads);
     }

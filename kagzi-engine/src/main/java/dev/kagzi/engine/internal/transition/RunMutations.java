@@ -54,13 +54,13 @@ record RunMutations(RunBatch batch, Versions versions, RunEvents events) {
   /** Cancels, or terminates with a failure, the run and its children that are not detached. */
   void cancel(RunRow row, @Nullable Failure why) {
     endFromOutside(row, why == null ? RunStatus.CANCELLED : RunStatus.FAILED, why);
-    batch.cancelChildren(row.runId(), why);
+    batch.childCancels().ofRun(row.runId(), why);
   }
 
   /** Ends a run that cleans up; the failure is why its code did not end it. */
   void endCleanUp(RunRow row, Failure why) {
     endFromOutside(row, RunStatus.CANCELLED, why);
-    batch.cancelChildren(row.runId(), null);
+    batch.childCancels().ofRun(row.runId(), null);
   }
 
   private void endFromOutside(RunRow row, RunStatus end, @Nullable Failure why) {

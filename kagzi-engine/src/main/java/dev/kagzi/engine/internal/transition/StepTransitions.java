@@ -280,6 +280,7 @@ record StepTransitions(
     return switch (RetryDecision.of(policy, attempt, r.failure(), random)) {
       case RetryDecision.GiveUp ignored -> {
         batch.add(failed.isFinal().row());
+        CancelTransitions.groupFailed(batch, row, r);
         yield new FinalFailure();
       }
       case RetryDecision.RetryAfter(long delayMs) -> {

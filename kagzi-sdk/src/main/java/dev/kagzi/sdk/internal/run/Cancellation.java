@@ -55,7 +55,11 @@ final class Cancellation {
    */
   static RecordedStep see(WorkflowThread thread, String key, StepKind kind) {
     ReportItem.CancelSeen seen =
-        ReportItem.CancelSeen.newBuilder().setStepKey(key).setKind(kind).build();
+        ReportItem.CancelSeen.newBuilder()
+            .setStepKey(key)
+            .setKind(kind)
+            .setScope(thread.context().scope())
+            .build();
     ReportResult result = thread.reports().report(thread.item().setCancelSeen(seen).build());
     return switch (result.getResultCase()) {
       case ACCEPTED -> throw thread.context().cancelled();
