@@ -81,13 +81,7 @@ public final class Workers implements AutoCloseable {
     this.recovery = new Recovery(database, config, dispatcher.registry(), journal, this::evict);
     this.heartbeats =
         new Heartbeats(
-            database,
-            config.lease().toMillis(),
-            cache,
-            recovery,
-            journal,
-            meters.journal("heartbeats"),
-            threads);
+            database, config, cache, recovery, journal, meters.journal("heartbeats"), threads);
     this.streams =
         new AttachStreams(
             database,

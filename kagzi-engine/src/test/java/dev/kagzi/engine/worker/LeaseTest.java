@@ -282,37 +282,6 @@ class LeaseTest {
     assertThat(stored.everythingOf(taken)).isEqualTo(before);
   }
 
-  /** A younger claim may still be in transit to the worker; an older one was dropped by it. */
-  @Test
-  void an_unlisted_claim_is_released_only_if_it_is_older_than_the_previous_heartbeat() {
-    RunId run = engine.start();
-    heartbeat(worker, List.of());
-    Claim claim = engine.claimOne(worker).claim();
-
-    heartbeat(worker, List.of());
-    RunView afterFirst = engine.run(run);
-    heartbeat(worker, List.of());
-    Task again = engine.claimOne(other);
-
-    assertThat(afterFirst.status()).isEqualTo(RunStatus.RUNNING);
-    assertThat(afterFirst.epoch()).isEqualTo(claim.epoch());
-    assertThat(again.claim()).isEqualTo(new Claim(run, 2));
-    assertThat(engine.run(run).crashes()).isZero();
-  }
-
-  @Test
-  void a_claim_that_is_no_longer_listed_is_released() {
-    RunId run = engine.start();
-    Claim claim = engine.claimOne(worker).claim();
-    heartbeat(worker, List.of(claim));
-    heartbeat(worker, List.of(claim));
-
-    heartbeat(worker, List.of());
-
-    assertThat(engine.claimOne(other).claim()).isEqualTo(new Claim(run, 2));
-    assertThat(engine.run(run).crashes()).isZero();
-  }
-
   /** Clients that do not list their claims keep all of them. */
   @Test
   void a_heartbeat_without_a_list_renews_all_that_the_worker_holds() {

@@ -12,7 +12,10 @@ public enum TakeReason {
   LEASE_ENDED(Holder.CRASHED, "no heartbeat listed the claim during its lease"),
   /** The worker is offline, and the server that found that out has not released the claim. */
   CLAIM_ORPHANED(Holder.CRASHED, "its worker went offline and nobody released the claim"),
-  /** The worker has had the claim since before its previous heartbeat and does not list it. */
+  /**
+   * The worker has had the claim since before its previous heartbeat, and for at least one
+   * heartbeat interval, and does not list it.
+   */
   CLAIM_UNLISTED(Holder.WITHOUT_TASK, "its worker does not list the claim"),
   STEP_HUNG(Holder.HANGS, "a step timed out and its worker did not report it"),
 

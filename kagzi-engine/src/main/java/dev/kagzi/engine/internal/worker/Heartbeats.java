@@ -1,6 +1,7 @@
 package dev.kagzi.engine.internal.worker;
 
 import dev.kagzi.engine.config.JournalConfig;
+import dev.kagzi.engine.config.WorkerConfig;
 import dev.kagzi.engine.internal.db.Database;
 import dev.kagzi.engine.internal.journal.Journal;
 import dev.kagzi.engine.internal.run.RenewLease;
@@ -18,6 +19,7 @@ import java.util.concurrent.CompletableFuture;
 /** Stores heartbeats, in a journal of their own with one lane. Thread-safe. */
 public final class Heartbeats implements HeartbeatWriter.Listener, AutoCloseable {
   private final long leaseMs;
+  private final long intervalNanos;
   private final WorkerCache cache;
   private final Recovery recovery;
   private final Journal<RunWrite<?>> runWrites;
@@ -25,13 +27,14 @@ public final class Heartbeats implements HeartbeatWriter.Listener, AutoCloseable
 
   public Heartbeats(
       Database database,
-      long leaseMs,
+      WorkerConfig config,
       WorkerCache cache,
       Recovery recovery,
       Journal<RunWrite<?>> runWrites,
       JournalMetrics metrics,
       EssentialThreads threads) {
-    this.leaseMs = leaseMs;
+    this.leaseMs = config.lease().toMillis();
+    this.intervalNanos = config.heartbeat().toNanos();
     this.cache = cache;
     this.recovery = recovery;
     this.runWrites = runWrites;
@@ -48,16 +51,26 @@ public final class Heartbeats implements HeartbeatWriter.Listener, AutoCloseable
   public CompletableFuture<HeartbeatResult> accept(WorkerHeartbeat h) {
     HeartbeatWrite write = new HeartbeatWrite(h);
     WorkerCache.Entry before = cache.get(h.workerId());
+    long arrivedNanos = System.nanoTime();
     journal.append(write);
     return write
         .done()
         .thenApply(
             result -> {
               if (before != null && h.claims() != null) {
-                recovery.releaseUnlisted(h.workerId(), h.claims(), before.beatNanos());
+                // One interval, too: a heartbeat that is sent again has the list of its first send,
+                // without the claims that were handed out before the first send was stored.
+                recovery.releaseUnlisted(
+                    h.workerId(),
+                    h.claims(),
+                    earlier(before.beatNanos(), arrivedNanos - intervalNanos));
               }
               return result;
             });
+  }
+
+  private static long earlier(long nanos, long other) {
+    return nanos - other < 0 ? nanos : other;
   }
 
   @Override

@@ -109,11 +109,11 @@ public final class Recovery {
 
   /**
    * {@link TakeReason#CLAIM_UNLISTED}: releases claims that a heartbeat does not list, but only
-   * those that the worker had before its previous heartbeat. A younger claim may still be in
-   * transit to the worker.
+   * those that were handed out before {@code beforeNanos}. A younger claim may still be in transit
+   * to the worker.
    */
-  void releaseUnlisted(WorkerId worker, List<Claim> listed, long previousBeatNanos) {
-    List<Claim> unlisted = registry.unlisted(worker, listed, previousBeatNanos);
+  void releaseUnlisted(WorkerId worker, List<Claim> listed, long beforeNanos) {
+    List<Claim> unlisted = registry.unlisted(worker, listed, beforeNanos);
     if (!unlisted.isEmpty()) {
       log.atWarn()
           .addKeyValue("worker", worker)
