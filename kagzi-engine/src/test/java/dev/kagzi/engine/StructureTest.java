@@ -93,6 +93,7 @@ class StructureTest {
                 "ClaimedRun",
                 "NextDue",
                 "PollingWorker",
+                "PollingWorkers",
                 "QueueEffects",
                 "TaskQueue",
                 "WaitingPoll",

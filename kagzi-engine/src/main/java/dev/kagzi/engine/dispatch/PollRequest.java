@@ -11,9 +11,16 @@ import java.util.List;
  * @param types the workflow types that it executes; {@link #ANY_VERSION} accepts every version
  * @param tasksMax its free slots
  * @param waitMs how long it waits for the first task
+ * @param isSimple a poll of a simple client, which gets only its own types. Of other polls of a
+ *     worker, the types and their limits in the latest one apply to all.
  */
 public record PollRequest(
-    QueueName queue, WorkerId workerId, List<Wanted> types, int tasksMax, long waitMs) {
+    QueueName queue,
+    WorkerId workerId,
+    List<Wanted> types,
+    int tasksMax,
+    long waitMs,
+    boolean isSimple) {
 
   /** The version that clients without versions poll for: accepts every version. */
   public static final String ANY_VERSION = "*";
@@ -22,8 +29,14 @@ public record PollRequest(
     types = List.copyOf(types);
   }
 
+  /** A poll of a client that is not simple. */
+  public PollRequest(
+      QueueName queue, WorkerId workerId, List<Wanted> types, int tasksMax, long waitMs) {
+    this(queue, workerId, types, tasksMax, waitMs, false);
+  }
+
   PollRequest withWaitMs(long millis) {
-    return new PollRequest(queue, workerId, types, tasksMax, millis);
+    return new PollRequest(queue, workerId, types, tasksMax, millis, isSimple);
   }
 
   /**

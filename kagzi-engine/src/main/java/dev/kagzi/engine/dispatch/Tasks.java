@@ -77,7 +77,7 @@ public final class Tasks {
     if (request.tasksMax() < 1) {
       throw Refusal.invalid("max_tasks", request.tasksMax(), "at least 1");
     }
-    return start(request, false);
+    return start(request);
   }
 
   /**
@@ -94,34 +94,37 @@ public final class Tasks {
     if (wanted.isEmpty()) {
       throw Refusal.invalid("workflow_types", "none", "at least one");
     }
-    return start(new PollRequest(queue, worker, wanted, 1, waitMs), true);
+    return start(new PollRequest(queue, worker, wanted, 1, waitMs, true));
   }
 
-  private Poll start(PollRequest asked, boolean limited) {
+  private Poll start(PollRequest asked) {
     check(asked);
     if (namespaces.isCached(asked.queue().namespace())) {
-      return startNow(asked, limited);
+      return startNow(asked);
     }
     // The namespace must be read from the database, and the caller may be a Netty event loop.
     return late(
         CompletableFuture.supplyAsync(
-            () -> startNow(asked, limited), Thread.ofVirtual().name("kagzi-poll")::start));
+            () -> startNow(asked), Thread.ofVirtual().name("kagzi-poll")::start));
   }
 
-  private Poll startNow(PollRequest asked, boolean limited) {
+  private Poll startNow(PollRequest asked) {
     // A poll of a disabled namespace waits, too: it gets tasks once the namespace is enabled.
     namespaces.check(asked.queue().namespace());
     long max = dispatcher.pollMsMax();
     long waitMs = asked.waitMs() <= 0 ? max : Math.min(asked.waitMs(), max);
     PollRequest request = asked.withWaitMs(waitMs);
     CompletableFuture<WorkerLimits> limits =
-        presence.require(asked.workerId(), asked.queue(), limited);
+        presence.require(asked.workerId(), asked.queue(), asked.isSimple());
     if (limits.isDone() && !limits.isCompletedExceptionally()) {
-      return dispatcher.poll(request, limited ? limits.join() : WorkerLimits.NONE);
+      return startNow(request, limits.join());
     }
     // The worker must be read from the database first.
-    return late(
-        limits.thenApply(found -> dispatcher.poll(request, limited ? found : WorkerLimits.NONE)));
+    return late(limits.thenApply(found -> startNow(request, found)));
+  }
+
+  private Poll startNow(PollRequest request, WorkerLimits registered) {
+    return dispatcher.poll(request, request.isSimple() ? registered : WorkerLimits.NONE);
   }
 
   private static Poll late(CompletableFuture<Poll> poll) {

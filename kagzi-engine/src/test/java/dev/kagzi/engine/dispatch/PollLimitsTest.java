@@ -28,6 +28,7 @@ import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.worker.WorkerRegistration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.awaitility.Awaitility;
@@ -245,6 +246,21 @@ class PollLimitsTest {
 
     assertThat(got).containsExactly(b);
     assertThat(await(third.tasks())).extracting(Task::workflowType).containsExactly("a");
+  }
+
+  @Test
+  void each_waiting_poll_of_a_simple_client_gets_the_types_that_it_asked_for() {
+    for (Integer limit : Arrays.asList(null, 10)) {
+      WorkerId worker = register(limit, Map.of(), "a", "b");
+      Poll pollA = pollOne(worker, "a");
+      Poll pollB = pollOne(worker, "b");
+
+      RunId b = start("b", "");
+      RunId a = start("a", "");
+
+      assertThat(ids(await(pollA.tasks()))).containsExactly(a);
+      assertThat(ids(await(pollB.tasks()))).containsExactly(b);
+    }
   }
 
   @Test

@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Workers that poll for the same types, so that one query can claim runs for all of them. The query
@@ -22,6 +23,22 @@ final class ClaimGroup {
   private final List<WorkerId> slots = new ArrayList<>();
   private final Map<TypeVersion, Long> announcementsBefore = new HashMap<>();
   private boolean slotsReleased;
+
+  private record Key(List<PollRequest.Wanted> types, @Nullable PollingWorker only) {}
+
+  /** Groups the workers. One with limits is alone: a query applies limits to a whole group. */
+  static List<ClaimGroup> of(List<PollingWorker> workers) {
+    Map<Key, ClaimGroup> groups = new LinkedHashMap<>();
+    for (PollingWorker worker : workers) {
+      boolean alone = worker.hasTypeLimits() || !worker.limits.isNone();
+      groups
+          .computeIfAbsent(
+              new Key(worker.types(), alone ? worker : null),
+              key -> new ClaimGroup(alone ? worker.typesLeft() : worker.types(), worker.limits))
+          .add(worker);
+    }
+    return List.copyOf(groups.values());
+  }
 
   ClaimGroup(List<PollRequest.Wanted> types, WorkerLimits limits) {
     this.types = types;

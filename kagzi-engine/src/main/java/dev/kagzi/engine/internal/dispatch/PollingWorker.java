@@ -15,9 +15,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One worker of a {@link TaskQueue}: its waiting polls, its free slots, and tasks that wait for its
- * next poll. Free slots are kept for a moment after a poll ends, because the worker is about to
- * poll again. Without that, each run that starts between two polls would cost a claim query.
- * Guarded by the queue's lock, except {@link #workerId} and {@link #limits}.
+ * next poll. A simple client that polls for several sets of types has one object for each. Free
+ * slots are kept for a moment after a poll ends, because the worker is about to poll again. Without
+ * that, each run that starts between two polls would cost a claim query. Guarded by the queue's
+ * lock, except {@link #workerId} and {@link #limits}.
  */
 final class PollingWorker {
   final WorkerId workerId;
@@ -25,7 +26,8 @@ final class PollingWorker {
   final Deque<WaitingPoll> polls = new ArrayDeque<>();
   private final Deque<Task> tasks = new ArrayDeque<>();
   private final ByteBudget taskBytes;
-  private List<PollRequest.Wanted> types = List.of();
+  private final boolean isSimple;
+  private List<PollRequest.Wanted> types;
   private final Map<TypeVersion, Integer> typeSlotsLeft = new HashMap<>();
 
   /** Tasks and slot reservations that the limits in the worker's polls do not count yet. */
@@ -37,10 +39,17 @@ final class PollingWorker {
   private int claimingSlots;
   private int freedSlots;
 
-  PollingWorker(WorkerId workerId, WorkerLimits limits, ByteBudget taskBytes) {
-    this.workerId = workerId;
+  PollingWorker(PollRequest first, WorkerLimits limits, ByteBudget taskBytes) {
+    this.workerId = first.workerId();
+    this.isSimple = first.isSimple();
+    this.types = first.types();
     this.limits = limits;
     this.taskBytes = taskBytes;
+  }
+
+  /** Whether this object has the polls of the worker that are like this one. */
+  boolean isFor(PollRequest request) {
+    return isSimple == request.isSimple() && (!isSimple || types.equals(request.types()));
   }
 
   boolean isWaiting() {

@@ -8,7 +8,7 @@ import dev.kagzi.engine.metrics.QueueMetrics;
 import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.value.WorkerId;
-import java.util.Iterator;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -40,7 +40,7 @@ final class TaskQueue {
   private final DispatchConfig config;
   private final ByteBudget taskBytes;
   private final QueueMetrics metrics;
-  private final Map<WorkerId, PollingWorker> workers = new LinkedHashMap<>();
+  private final PollingWorkers workers = new PollingWorkers();
   private final Backlogs backlogs = new Backlogs();
   private boolean claimRequested;
   private boolean claimAgain;
@@ -75,7 +75,7 @@ final class TaskQueue {
     QueueEffects effects = new QueueEffects();
     PollingWorker worker =
         workers.computeIfAbsent(
-            poll.request().workerId(), id -> new PollingWorker(id, limits, taskBytes));
+            poll.request(), () -> new PollingWorker(poll.request(), limits, taskBytes));
     worker.addPoll(poll);
     answerPolls(worker, effects);
     if (worker.polls.contains(poll) && mayHaveBacklog(worker)) {
@@ -107,7 +107,7 @@ final class TaskQueue {
   }
 
   private @Nullable PollingWorker remove(WaitingPoll poll, QueueEffects effects) {
-    PollingWorker worker = workers.get(poll.request().workerId());
+    PollingWorker worker = workers.of(poll.request());
     if (worker == null || !worker.polls.remove(poll)) {
       return null;
     }
@@ -126,7 +126,7 @@ final class TaskQueue {
   }
 
   private void answerPolls(QueueEffects effects) {
-    workers.values().forEach(worker -> answerPolls(worker, effects));
+    workers.forEach(worker -> answerPolls(worker, effects));
   }
 
   private void answerPolls(PollingWorker worker, QueueEffects effects) {
@@ -149,7 +149,7 @@ final class TaskQueue {
     }
     long now = System.nanoTime();
     PollingWorker best = null;
-    for (PollingWorker worker : workers.values()) {
+    for (PollingWorker worker : workers) {
       TypeVersion as = worker.limits.isNone() ? worker.acceptedAs(type) : null;
       if (as != null
           && worker.hasFreeSlot(as, now)
@@ -195,7 +195,7 @@ final class TaskQueue {
 
   private void addTask(PollingWorker worker, Task task, QueueEffects effects) {
     worker.addTask(task);
-    if (workers.get(worker.workerId) != worker) {
+    if (!workers.contains(worker)) {
       // The worker left between reservation and task.
       effects.release(worker.removeTasks());
     }
@@ -220,7 +220,7 @@ final class TaskQueue {
     long now = System.nanoTime();
     long free = 0;
     long runs = 0;
-    for (PollingWorker worker : workers.values()) {
+    for (PollingWorker worker : workers) {
       if (worker.freeSlots(now) > 0
           && worker.limits.isNone()
           && !worker.hasTypeLimits()
@@ -234,15 +234,11 @@ final class TaskQueue {
 
   synchronized QueueEffects checkEverything() {
     QueueEffects effects = new QueueEffects();
-    checkEverything(effects);
-    return effects;
-  }
-
-  private void checkEverything(QueueEffects effects) {
     backlogs.announceUnknown();
     if (hasWaitingSlot()) {
       requestClaim(effects);
     }
+    return effects;
   }
 
   /** Like {@link #checkEverything()}, and the next claim queries ignore {@link #lowUs}. */
@@ -271,7 +267,7 @@ final class TaskQueue {
 
   private boolean hasWaitingSlot() {
     long now = System.nanoTime();
-    for (PollingWorker worker : workers.values()) {
+    for (PollingWorker worker : workers) {
       if (hasWaitingSlot(worker, now)) {
         return true;
       }
@@ -292,27 +288,20 @@ final class TaskQueue {
     }
   }
 
-  private record GroupKey(List<PollRequest.Wanted> types, @Nullable WorkerId only) {}
-
   /** Begins the claim round that was requested. Returns the groups to claim runs for. */
   synchronized List<ClaimGroup> beginClaimRound() {
     lastClaimNanos = System.nanoTime();
     claimAgain = false;
     retryNeeded = false;
-    Map<GroupKey, ClaimGroup> groups = new LinkedHashMap<>();
-    for (PollingWorker worker : workers.values()) {
+    List<PollingWorker> ready = new ArrayList<>();
+    for (PollingWorker worker : workers) {
       if (hasWaitingSlot(worker, lastClaimNanos) && mayHaveBacklog(worker)) {
-        // A worker with limits has its own group: the query applies limits to a whole group.
-        boolean alone = worker.hasTypeLimits() || !worker.limits.isNone();
-        groups
-            .computeIfAbsent(
-                new GroupKey(worker.types(), alone ? worker.workerId : null),
-                key -> new ClaimGroup(alone ? worker.typesLeft() : worker.types(), worker.limits))
-            .add(worker);
+        ready.add(worker);
       }
     }
-    groups.values().forEach(group -> group.reserveSlots(backlogs, lastClaimNanos));
-    return groups.values().stream().filter(group -> !group.slots().isEmpty()).toList();
+    List<ClaimGroup> groups = ClaimGroup.of(ready);
+    groups.forEach(group -> group.reserveSlots(backlogs, lastClaimNanos));
+    return groups.stream().filter(group -> !group.slots().isEmpty()).toList();
   }
 
   /**
@@ -388,7 +377,7 @@ final class TaskQueue {
       retryMs = RETRY_MS_FIRST;
     }
     boolean again = claimAgain;
-    for (PollingWorker worker : workers.values()) {
+    for (PollingWorker worker : workers) {
       again |=
           hasWaitingSlot(worker, lastClaimNanos)
               && worker.limits.isNone()
@@ -423,7 +412,7 @@ final class TaskQueue {
     }
     lastClaimNanos = System.nanoTime();
     Map<TypeVersion, PollRequest.Wanted> all = new LinkedHashMap<>();
-    for (PollingWorker worker : workers.values()) {
+    for (PollingWorker worker : workers) {
       if (worker.isWaiting()) {
         worker.types().forEach(type -> all.put(type.typeVersion(), type));
       }
@@ -433,34 +422,28 @@ final class TaskQueue {
 
   /** A claim of the worker has ended: it has one more free slot. */
   synchronized QueueEffects slotFreed(WorkerId workerId) {
-    QueueEffects effects = new QueueEffects();
-    PollingWorker worker = workers.get(workerId);
-    if (worker != null) {
-      worker.slotFreed();
-      if (!worker.limits.isNone()) {
-        checkEverything(effects);
-      }
+    PollingWorker worker = workers.first(workerId);
+    if (worker == null) {
+      return new QueueEffects();
     }
-    return effects;
+    worker.slotFreed();
+    return worker.limits.isNone() ? new QueueEffects() : checkEverything();
   }
 
   synchronized QueueEffects removeWorker(WorkerId workerId) {
     QueueEffects effects = new QueueEffects();
-    PollingWorker worker = workers.remove(workerId);
-    if (worker != null) {
-      end(worker, effects);
-    }
+    List.copyOf(workers.of(workerId)).forEach(worker -> end(worker, effects));
     return effects;
   }
 
   synchronized QueueEffects removeWorkers() {
     QueueEffects effects = new QueueEffects();
-    workers.values().forEach(worker -> end(worker, effects));
-    workers.clear();
+    workers.copy().forEach(worker -> end(worker, effects));
     return effects;
   }
 
-  private static void end(PollingWorker worker, QueueEffects effects) {
+  private void end(PollingWorker worker, QueueEffects effects) {
+    workers.remove(worker);
     worker.polls.forEach(poll -> effects.answer(poll, List.of()));
     effects.release(worker.removeTasks());
   }
@@ -468,7 +451,7 @@ final class TaskQueue {
   /** Releases the tasks of all workers; their polls keep waiting. */
   synchronized QueueEffects releaseTasks() {
     QueueEffects effects = new QueueEffects();
-    workers.values().forEach(worker -> effects.release(worker.removeTasks()));
+    workers.forEach(worker -> effects.release(worker.removeTasks()));
     backlogs.announceUnknown();
     return effects;
   }
@@ -477,14 +460,12 @@ final class TaskQueue {
   synchronized QueueEffects sweep() {
     QueueEffects effects = new QueueEffects();
     long now = System.nanoTime();
-    Iterator<PollingWorker> all = workers.values().iterator();
-    while (all.hasNext()) {
-      PollingWorker worker = all.next();
+    for (PollingWorker worker : workers.copy()) {
       if (worker.isGone(now)) {
         effects.release(worker.removeTasks());
       }
       if (worker.isRemovable(now)) {
-        all.remove();
+        workers.remove(worker);
       }
     }
     return effects;

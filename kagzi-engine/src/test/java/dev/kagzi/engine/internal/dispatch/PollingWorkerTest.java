@@ -21,17 +21,19 @@ class PollingWorkerTest {
 
   private final WorkerId workerId = WorkerId.next();
   private final PollingWorker worker =
-      new PollingWorker(workerId, new WorkerLimits(null, Map.of()), new ByteBudget(1 << 20));
+      new PollingWorker(request("2", 0), WorkerLimits.NONE, new ByteBudget(1 << 20));
+
+  private PollRequest request(String version, int heavyMax) {
+    return new PollRequest(
+        new QueueName("default", "q"),
+        workerId,
+        List.of(new PollRequest.Wanted("heavy", version, heavyMax)),
+        10,
+        1_000);
+  }
 
   private WaitingPoll poll(String version, int heavyMax) {
-    PollRequest request =
-        new PollRequest(
-            new QueueName("default", "q"),
-            workerId,
-            List.of(new PollRequest.Wanted("heavy", version, heavyMax)),
-            10,
-            1_000);
-    WaitingPoll poll = new WaitingPoll(request);
+    WaitingPoll poll = new WaitingPoll(request(version, heavyMax));
     worker.addPoll(poll);
     return poll;
   }
