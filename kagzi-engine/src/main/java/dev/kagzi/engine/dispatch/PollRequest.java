@@ -56,7 +56,7 @@ public record PollRequest(
     }
 
     public Wanted withVersion(String exact) {
-      return new Wanted(type, exact, 0, cleanUpMs);
+      return new Wanted(type, exact, tasksMax, cleanUpMs);
     }
 
     public TypeVersion typeVersion() {

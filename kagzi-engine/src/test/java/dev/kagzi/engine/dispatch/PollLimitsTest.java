@@ -12,6 +12,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kagzi.engine.EngineConfig;
+import dev.kagzi.engine.Stored;
 import dev.kagzi.engine.TestDatabase;
 import dev.kagzi.engine.TestEngine;
 import dev.kagzi.engine.config.DispatchConfig;
@@ -31,6 +32,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -161,6 +163,21 @@ class PollLimitsTest {
   }
 
   @Test
+  void claim_queries_keep_the_maximum_of_a_type_that_is_polled_for_in_any_version() {
+    WorkerId worker = register(null, Map.of(), TYPE);
+    for (int i = 0; i < 3; i++) {
+      start(TYPE, "v1");
+      start(TYPE, "v2");
+    }
+
+    List<Task> tasks = await(poll(worker, 20, new PollRequest.Wanted(TYPE, "*", 2)).tasks());
+
+    assertThat(tasks).hasSize(2);
+    assertThat(running()).isEqualTo(2);
+    assertThat(await(poll(worker, 20, new PollRequest.Wanted(TYPE, "*", 0)).tasks())).hasSize(4);
+  }
+
+  @Test
   void starts_that_are_dispatched_directly_keep_the_maximum_of_a_type() {
     WorkerId idle = engine.register();
     engine.settle(idle);
@@ -249,6 +266,33 @@ class PollLimitsTest {
   }
 
   @Test
+  void the_limit_of_a_type_holds_for_all_its_versions_together() {
+    WorkerId worker = register(null, Map.of(TYPE, 1), TYPE);
+    CompletableFuture<List<Task>> one = pollOne(worker, TYPE).tasks();
+    CompletableFuture<List<Task>> two = pollOne(worker, TYPE).tasks();
+    // No event announces them: one claim query, after the fallback, finds both.
+    database.execute(
+        """
+        INSERT INTO kagzi.workflow_runs
+               (run_id, namespace, task_queue, workflow_type, version, status, available_at, created_at)
+        SELECT gen_random_uuid(), 'default', '%s', 'order', 'v' || i, 'PENDING', kagzi.clock(),
+               kagzi.clock()
+          FROM generate_series(1, 2) i
+        """
+            .formatted(queue));
+
+    await(CompletableFuture.anyOf(one, two));
+    long running = running();
+    boolean both = one.isDone() && two.isDone();
+    engine.report(done(await(one.isDone() ? one : two).getFirst().claim(), "1"));
+
+    assertThat(running).isEqualTo(1);
+    assertThat(both).isFalse();
+    assertThat(await(one)).hasSize(1);
+    assertThat(await(two)).hasSize(1);
+  }
+
+  @Test
   void each_waiting_poll_of_a_simple_client_gets_the_types_that_it_asked_for() {
     for (Integer limit : Arrays.asList(null, 10)) {
       WorkerId worker = register(limit, Map.of(), "a", "b");
@@ -261,6 +305,33 @@ class PollLimitsTest {
       assertThat(ids(await(pollA.tasks()))).containsExactly(a);
       assertThat(ids(await(pollB.tasks()))).containsExactly(b);
     }
+  }
+
+  @Test
+  void runs_of_types_that_a_poll_does_not_ask_for_count_for_the_limit_of_its_worker() {
+    WorkerId worker = register(1, Map.of(), "a", "b");
+    start("a", "");
+    Task a = await(pollOne(worker, "a").tasks()).getFirst();
+    RunId b = start("b", "");
+    long claimRounds = metrics().claimRounds();
+
+    Poll second = pollOne(worker, "b");
+    Awaitility.await()
+        .until(() -> second.tasks().isDone() || metrics().claimRounds() > claimRounds + 1);
+    boolean early = second.tasks().isDone();
+    engine.report(done(a.claim(), "1"));
+
+    assertThat(early).isFalse();
+    assertThat(ids(await(second.tasks()))).containsExactly(b);
+  }
+
+  private long running() {
+    return new Stored(database)
+        .count(
+            "SELECT count(*) AS value FROM kagzi.workflow_runs WHERE status = 'RUNNING'"
+                + " AND task_queue = '"
+                + queue
+                + "'");
   }
 
   @Test

@@ -11,7 +11,9 @@ import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.value.WorkerId;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -214,7 +216,8 @@ final class ClaimLoop implements AutoCloseable {
     if (!group.limits().isNone()) {
       WorkerId worker = slots.get(0);
       HeldRuns.lock(tx, worker);
-      List<HeldRuns.Held> held = HeldRuns.of(tx, worker, name, types, rules.leaseMsMax());
+      List<HeldRuns.Held> held =
+          HeldRuns.of(tx, worker, name, counted(group, types), rules.leaseMsMax());
       allowed = HeldRuns.within(group.limits(), types, held);
       Integer limit = group.limits().all();
       int free = limit == null ? slots.size() : Math.min(slots.size(), limit - held.size());
@@ -223,10 +226,54 @@ final class ClaimLoop implements AutoCloseable {
       }
       slots = slots.subList(0, free);
     }
+    int max = slotsMax(group.types(), allowed, slots.size());
     ClaimRuns.Request request =
         new ClaimRuns.Request(
-            name, allowed, slots, config.firstLease().toMillis(), queue::lowUs, bytesMax, rules);
-    return ClaimRuns.claim(tx, request, config.answerBytesMax() / 2);
+            name,
+            allowed,
+            slots.subList(0, max),
+            config.firstLease().toMillis(),
+            queue::lowUs,
+            bytesMax,
+            rules);
+    ClaimRuns.Found found = ClaimRuns.claim(tx, request, config.answerBytesMax() / 2);
+    return max < slots.size() && found.claimed().size() == max ? found.cut() : found;
+  }
+
+  /** The types whose runs count for the limits of the group's worker, which may hold others. */
+  private static List<PollRequest.Wanted> counted(
+      ClaimGroup group, List<PollRequest.Wanted> polled) {
+    if (group.limits().all() == null) {
+      return polled;
+    }
+    Set<String> names = new HashSet<>();
+    group.types().forEach(type -> names.add(type.type()));
+    List<PollRequest.Wanted> all = new ArrayList<>(polled);
+    group.limits().served().stream().filter(type -> !names.contains(type.type())).forEach(all::add);
+    return all;
+  }
+
+  /**
+   * How many slots one query may fill. It limits each version of a type. So that all versions
+   * together do not exceed the limit of a type that is polled for in any version, the query has no
+   * more slots than that limit, and the next one follows at once.
+   */
+  private static int slotsMax(
+      List<PollRequest.Wanted> polled, List<PollRequest.Wanted> exact, int slots) {
+    Set<String> anyVersion = new HashSet<>();
+    for (PollRequest.Wanted type : polled) {
+      if (type.version().equals(PollRequest.ANY_VERSION)) {
+        anyVersion.add(type.type());
+      }
+    }
+    Set<String> seen = new HashSet<>();
+    int max = slots;
+    for (PollRequest.Wanted type : exact) {
+      boolean isLimited = type.tasksMax() > 0 && anyVersion.contains(type.type());
+      boolean isSecondVersion = isLimited && !seen.add(type.type());
+      max = isSecondVersion ? Math.min(max, type.tasksMax()) : max;
+    }
+    return max;
   }
 
   @Override

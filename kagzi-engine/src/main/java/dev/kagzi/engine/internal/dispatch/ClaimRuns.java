@@ -195,11 +195,16 @@ public final class ClaimRuns {
    *
    * @param crashed runs that have crashed more often than the limit allows
    * @param takenOver the types of runs whose lease had ended
-   * @param isCut more runs are due, but their inputs did not fit into the byte limit
+   * @param isCut more runs may be due: their inputs did not fit into the byte limit, or the query
+   *     had fewer slots than its group
    */
   record Found(
       List<ClaimedRun> claimed, List<RunId> crashed, List<TypeVersion> takenOver, boolean isCut) {
     static final Found NOTHING = new Found(List.of(), List.of(), List.of(), false);
+
+    Found cut() {
+      return new Found(claimed, crashed, takenOver, true);
+    }
   }
 
   private record Taken(
@@ -428,7 +433,10 @@ public final class ClaimRuns {
         .orElseThrow();
   }
 
-  /** Replaces {@link PollRequest#ANY_VERSION} by the versions that exist. */
+  /**
+   * Replaces {@link PollRequest#ANY_VERSION} by the versions that exist, each with the limit of the
+   * type.
+   */
   static List<PollRequest.Wanted> withVersions(
       Session session, QueueName queue, List<PollRequest.Wanted> types) throws SQLException {
     List<PollRequest.Wanted> anyVersion = new ArrayList<>();

@@ -146,7 +146,8 @@ public final class WorkerRows {
         WorkerStatus.valueOf(row.text("status")),
         new WorkerLimits(
             row.integerOrNull("concurrency_limit"),
-            Json.decodeCounts(row.textOrNull("type_limits"))),
+            Json.decodeCounts(row.textOrNull("type_limits")),
+            served),
         row.bool("simple"));
   }
 
