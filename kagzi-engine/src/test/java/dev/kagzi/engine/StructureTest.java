@@ -91,6 +91,7 @@ class StructureTest {
                 "Backlogs",
                 "ClaimGroup",
                 "ClaimedRun",
+                "FallbackTimer",
                 "NextDue",
                 "PollingWorker",
                 "PollingWorkers",

@@ -2,6 +2,7 @@ package dev.kagzi.engine.internal.dispatch;
 
 import dev.kagzi.engine.dispatch.PollRequest;
 import dev.kagzi.engine.value.TypeVersion;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -61,7 +62,18 @@ final class Backlogs {
     return exact != null ? exact.lowUs() : any != null ? any.lowUs() : 0;
   }
 
-  void resetLowUs() {
-    byType.values().forEach(backlog -> backlog.setLowUs(0));
+  void lowerLowUs(long us) {
+    byType.values().forEach(backlog -> backlog.setLowUs(Math.min(backlog.lowUs(), us)));
+  }
+
+  List<PollRequest.Wanted> withLowUs() {
+    List<PollRequest.Wanted> types = new ArrayList<>();
+    byType.forEach(
+        (type, backlog) -> {
+          if (backlog.lowUs() > 0) {
+            types.add(new PollRequest.Wanted(type.type(), type.version(), 0));
+          }
+        });
+    return types;
   }
 }

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -129,7 +130,23 @@ final class ClaimLoop implements AutoCloseable {
 
   /** Checks for due runs that no event announced; requests a claim round if there are any. */
   private void checkForMissedRuns(Session session, TaskQueue queue) throws SQLException {
+    long begun = System.nanoTime();
     List<PollRequest.Wanted> types = queue.typesIfQuietFor(0);
+    if (types.isEmpty()) {
+      // Events announce the other due runs to the claim rounds that are under way.
+      checkForMissedRuns(session, queue, queue.typesWithLowUs(), queue::lowUs);
+    } else {
+      checkForMissedRuns(session, queue, types, type -> Long.MAX_VALUE);
+    }
+    queue.fallbackEnded(System.nanoTime() - begun);
+  }
+
+  private void checkForMissedRuns(
+      Session session,
+      TaskQueue queue,
+      List<PollRequest.Wanted> types,
+      ToLongFunction<PollRequest.Wanted> highUs)
+      throws SQLException {
     if (types.isEmpty() || !isEnabled(queue)) {
       return;
     }
@@ -137,10 +154,10 @@ final class ClaimLoop implements AutoCloseable {
     if (exact.isEmpty()) {
       return;
     }
-    NextDue next = ClaimRuns.nextDue(session, queue.name(), exact, type -> 0);
+    NextDue next = ClaimRuns.nextDue(session, queue.name(), exact, type -> 0, highUs);
     if (next.isDue()) {
       metrics.fallbackClaimed.increment();
-      effects.execute(queue, queue.checkBelowLowUs());
+      effects.execute(queue, queue.checkFrom(next.atUs()));
     } else {
       effects.execute(queue, queue.nextDue(next));
     }
@@ -196,7 +213,8 @@ final class ClaimLoop implements AutoCloseable {
       effects.execute(queue, queue.releaseTasks());
     }
     if (claimed.size() < group.slots().size() && !exact.isEmpty() && !found.isCut()) {
-      NextDue next = ClaimRuns.nextDue(session, queue.name(), exact, queue::lowUs);
+      NextDue next =
+          ClaimRuns.nextDue(session, queue.name(), exact, queue::lowUs, type -> Long.MAX_VALUE);
       effects.execute(queue, queue.nextDue(group, next));
     }
   }

@@ -149,12 +149,16 @@ public final class ClaimRuns {
        WHERE w.run_id = n.run_id AND w.epoch = n.epoch
       """;
 
-  /** Milliseconds until the next run of these types is due; zero or less if one is due now. */
+  /**
+   * Milliseconds until the next run of these types is due; zero or less if one is due now. Searches
+   * the due times from {@code low_us} to before {@code high_us}.
+   */
   public static final String NEXT_DUE_SQL =
       """
       SELECT ceil(extract(epoch FROM min(d.available_at) - kagzi.clock()) * 1000)::bigint AS due_ms,
              (extract(epoch FROM kagzi.clock()) * 1000000)::bigint AS now_us
-        FROM unnest(?::text[], ?::text[], ?::bigint[]) AS t (workflow_type, version, low_us)
+        FROM unnest(?::text[], ?::text[], ?::bigint[], ?::bigint[])
+               AS t (workflow_type, version, low_us, high_us)
        CROSS JOIN LATERAL (
              SELECT w.available_at
                FROM kagzi.workflow_runs w
@@ -162,6 +166,7 @@ public final class ClaimRuns {
                 AND w.workflow_type = t.workflow_type AND w.version = t.version
                 AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
                 AND w.available_at >= kagzi.at(t.low_us)
+                AND w.available_at < kagzi.at(t.high_us)
                 AND w.available_at < 'infinity'
                 AND (w.deadline_at IS NULL OR w.deadline_at > kagzi.clock())
               ORDER BY w.available_at
@@ -420,13 +425,15 @@ public final class ClaimRuns {
       Session session,
       QueueName queue,
       List<PollRequest.Wanted> types,
-      ToLongFunction<PollRequest.Wanted> lowUs)
+      ToLongFunction<PollRequest.Wanted> lowUs,
+      ToLongFunction<PollRequest.Wanted> highUs)
       throws SQLException {
     return session
         .query(NEXT_DUE_SQL)
         .bindTexts(types, PollRequest.Wanted::type)
         .bindTexts(types, PollRequest.Wanted::version)
         .bindLongs(types, lowUs)
+        .bindLongs(types, highUs)
         .bind(queue.namespace())
         .bind(queue.queue())
         .first(row -> new NextDue(row.bigintOrNull("due_ms"), row.bigint("now_us")))

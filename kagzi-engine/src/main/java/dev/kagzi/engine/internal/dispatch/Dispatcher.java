@@ -235,7 +235,7 @@ public final class Dispatcher implements AutoCloseable {
    */
   public void commitsLost(int epochMax) {
     registry.removeUpTo(epochMax);
-    updateAll(TaskQueue::checkBelowLowUs);
+    updateAll(queue -> queue.checkFrom(0));
   }
 
   public void namespaceEnabled(String namespace) {
@@ -290,7 +290,7 @@ public final class Dispatcher implements AutoCloseable {
     effects.execute(queue, queue.sweep());
     if (queues.computeIfPresent(name, (same, it) -> it.isUnused() ? null : it) == null) {
       effects.cancelWakeUp(queue);
-    } else if (!queue.typesIfQuietFor(config.fallbackInterval().toNanos()).isEmpty()) {
+    } else if (queue.isFallbackDue()) {
       claimRequests.add(new ClaimRequest(queue, true));
     }
   }

@@ -11,4 +11,9 @@ record NextDue(@Nullable Long dueMs, long nowUs) {
   boolean isDue() {
     return dueMs != null && dueMs <= 0;
   }
+
+  /** The due time of that run, rounded down, in microseconds since 1970. */
+  long atUs() {
+    return dueMs == null ? Long.MAX_VALUE : nowUs + (dueMs - 1) * 1_000;
+  }
 }

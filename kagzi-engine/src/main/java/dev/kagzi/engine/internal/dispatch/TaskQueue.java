@@ -42,6 +42,7 @@ final class TaskQueue {
   private final QueueMetrics metrics;
   private final PollingWorkers workers = new PollingWorkers();
   private final Backlogs backlogs = new Backlogs();
+  private final FallbackTimer fallback;
   private boolean claimRequested;
   private boolean claimAgain;
   private boolean retryNeeded;
@@ -60,6 +61,7 @@ final class TaskQueue {
     this.config = config;
     this.taskBytes = taskBytes;
     this.metrics = metrics;
+    this.fallback = new FallbackTimer(config.fallbackInterval());
   }
 
   QueueName name() {
@@ -241,9 +243,9 @@ final class TaskQueue {
     return effects;
   }
 
-  /** Like {@link #checkEverything()}, and the next claim queries ignore {@link #lowUs}. */
-  synchronized QueueEffects checkBelowLowUs() {
-    backlogs.resetLowUs();
+  /** Like {@link #checkEverything()}; the next claim queries begin no later than at this time. */
+  synchronized QueueEffects checkFrom(long us) {
+    backlogs.lowerLowUs(us);
     return checkEverything();
   }
 
@@ -307,7 +309,7 @@ final class TaskQueue {
   /**
    * Adds the tasks of the claimed runs; {@link #endClaimRound} answers the polls.
    *
-   * @param isCut the query left due runs behind because their inputs were too large
+   * @param isCut the query may have left due runs behind
    */
   synchronized QueueEffects claimed(ClaimGroup group, List<ClaimedRun> claimed, boolean isCut) {
     QueueEffects effects = new QueueEffects();
@@ -400,6 +402,24 @@ final class TaskQueue {
     }
     answerPolls(effects);
     return effects;
+  }
+
+  /**
+   * Whether the fallback must check for due runs: because the queue is quiet, or because the last
+   * check is so long ago that it must look below the low-water marks, where no claim query looks.
+   */
+  synchronized boolean isFallbackDue() {
+    boolean isOverdue = fallback.request(System.nanoTime());
+    return !typesIfQuietFor(config.fallbackInterval().toNanos()).isEmpty() || isOverdue;
+  }
+
+  synchronized void fallbackEnded(long tookNanos) {
+    fallback.ended(System.nanoTime(), tookNanos);
+  }
+
+  /** The types whose claim queries begin at a low-water mark. */
+  synchronized List<PollRequest.Wanted> typesWithLowUs() {
+    return backlogs.withLowUs();
   }
 
   /**
