@@ -165,7 +165,10 @@ final class Branches {
     return key + "[" + branch.name() + "]/";
   }
 
-  /** Returns the results of all branches in order; the first failure stops the others. */
+  /**
+   * Returns the results of all branches in order. The first failure stops the others. If the run is
+   * cancelled, they are awaited instead: they learn of the cancel themselves, and clean up.
+   */
   List<@Nullable Object> all(@Nullable RecordedStep recorded) {
     if (recorded != null) {
       readRecorded(recorded, false);
@@ -177,22 +180,47 @@ final class Branches {
     parent.reports().awaitDurable();
     try {
       int open = 0;
-      int next = 0;
-      while (next < branches.size() || open > 0) {
-        while (next < branches.size() && open < maxParallel) {
-          open++;
-          running.add(new Running(next++));
-        }
+      while (running.size() < branches.size() || open > 0) {
+        open = begin(open, branches.size());
         Running one = awaitEnd();
         open--;
-        if (one.failure != null) {
-          throw fail(one, one.failure);
+        Throwable failure = one.failure;
+        if (failure != null) {
+          if (parent.mustCancel() || Cancellation.isOf(context.runId(), failure)) {
+            awaitCleanUp(open);
+          }
+          throw fail(one, failure);
         }
         results.set(one.index, one.value);
       }
       return results;
     } finally {
       stopAll("another branch of " + key + " has failed");
+    }
+  }
+
+  /** Begins branches below this index, as many as may be open; returns how many are open then. */
+  private int begin(int open, int end) {
+    int opened = open;
+    for (; opened < maxParallel && running.size() < end; opened++) {
+      running.add(new Running(running.size()));
+    }
+    return opened;
+  }
+
+  // Each branch of a cancelled run learns of the cancel, and may then execute undos. An undo that
+  // is interrupted here would never be executed again. With maxParallel, an earlier execution may
+  // have begun branches that this one has not; they clean up too.
+  private void awaitCleanUp(int othersOpen) {
+    int end = branches.size();
+    while (end > running.size() && context.history().isEmpty(scope(branches.get(end - 1)))) {
+      end--;
+    }
+    int open = othersOpen;
+    while (running.size() < end || open > 0) {
+      open = begin(open, end);
+      Running unused = awaitEnd();
+      open--;
     }
   }
 
@@ -220,6 +248,9 @@ final class Branches {
     for (int open = branches.size(); open > 0; open--) {
       Running one = awaitEnd();
       if (one.failure == null) {
+        if (parent.mustCancel()) {
+          awaitCleanUp(open - 1);
+        }
         stopAll("branch " + one.branch.name() + " of " + key + " has won");
         recordWinner(one);
         return one.value;
