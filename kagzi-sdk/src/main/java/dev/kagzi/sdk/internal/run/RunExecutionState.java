@@ -326,7 +326,7 @@ final class RunExecutionState {
     try {
       if (stopReason == null) {
         stopReason = why;
-        sendHeldOfOthers(from);
+        sendAllPending();
         interruptAll(from);
       }
     } finally {
@@ -381,13 +381,9 @@ final class RunExecutionState {
     return true;
   }
 
-  // Other threads leave before the last report is sent; their results must still be recorded.
-  private void sendHeldOfOthers(WorkflowThread from) {
-    for (WorkflowThread workflowThread : workflowThreads) {
-      if (workflowThread != from) {
-        workflowThread.reports().sendPending();
-      }
-    }
+  // Branches leave before the last report is sent; their results must still be recorded.
+  private void sendAllPending() {
+    workflowThreads.forEach(workflowThread -> workflowThread.reports().sendPending());
   }
 
   private void interruptAll(@Nullable WorkflowThread except) {
@@ -449,7 +445,7 @@ final class RunExecutionState {
         return null;
       }
       stopReason = new StopReason.CutOff();
-      sendHeldOfOthers(workflowThread);
+      sendAllPending();
       interruptAll(workflowThread);
       return workflowThread;
     } finally {
