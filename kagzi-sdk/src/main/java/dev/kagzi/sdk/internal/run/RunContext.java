@@ -101,7 +101,7 @@ final class RunContext implements WorkflowContext {
     this.scopeHistory =
         new ScopeHistory(scope, host.settings(), task, history, workflowThread, use);
     this.derived = new DerivedValues(task.getRunId(), scope, use::check);
-    this.steps = new StepCalls(this, task, host.settings(), workflowThread);
+    this.steps = new StepCalls(this, scopeHistory, task, host.settings(), workflowThread);
     this.children = new Children(this, workflowThread);
     this.sleeps = new Sleeps(workflowThread, history);
     this.receives = new Receives(this, workflowThread);

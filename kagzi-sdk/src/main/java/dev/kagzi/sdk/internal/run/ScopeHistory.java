@@ -49,6 +49,22 @@ final class ScopeHistory {
 
   /** Returns the recorded step, or null. The kind is unspecified for a group of branches. */
   @Nullable RecordedStep take(String key, StepKind kind) {
+    RecordedStep recorded = takeRecorded(key, kind);
+    return kind == StepKind.STEP_KIND_UNSPECIFIED
+        ? recorded
+        : recordedOrCancelled(key, kind, recorded);
+  }
+
+  /**
+   * Like {@link #take}, for a transactional step. A cancel that is not recorded yet does not throw
+   * here: first it must be known whether the transaction was committed, perhaps by an earlier
+   * claim.
+   */
+  @Nullable RecordedStep takeTransaction(String key) {
+    return throwIfCancelled(takeRecorded(key, StepKind.STEP_KIND_FUNCTION));
+  }
+
+  private @Nullable RecordedStep takeRecorded(String key, StepKind kind) {
     boolean isGroup = kind == StepKind.STEP_KIND_UNSPECIFIED;
     if (workflowThread.isReplayOnly() && !isGroup && !history.hasResult(key)) {
       throw new HistoryEndedError();
@@ -66,7 +82,7 @@ final class ScopeHistory {
         nondeterminism.onMismatch(workflowThread, task, mismatch);
       }
     }
-    return isGroup ? recorded : recordedOrCancelled(key, kind, recorded);
+    return recorded;
   }
 
   /**
@@ -107,7 +123,11 @@ final class ScopeHistory {
     if (recorded == null || !ReplayCheck.hasResult(recorded)) {
       return workflowThread.mustCancel() ? Cancellation.see(workflowThread, key, kind) : recorded;
     }
-    if (Cancellation.isSeen(recorded) && recorded.getChildRunId().isEmpty()) {
+    return throwIfCancelled(recorded);
+  }
+
+  private @Nullable RecordedStep throwIfCancelled(@Nullable RecordedStep recorded) {
+    if (recorded != null && Cancellation.isSeen(recorded) && recorded.getChildRunId().isEmpty()) {
       throw use.cancelled();
     }
     return recorded;

@@ -19,14 +19,20 @@ final class StepCalls {
   private static final String NOW = "now";
 
   private final RunContext context;
+  private final ScopeHistory history;
   private final Task task;
   private final RunHost.Settings settings;
   private final WorkflowThread workflowThread;
   private final Steps steps;
 
   StepCalls(
-      RunContext context, Task task, RunHost.Settings settings, WorkflowThread workflowThread) {
+      RunContext context,
+      ScopeHistory history,
+      Task task,
+      RunHost.Settings settings,
+      WorkflowThread workflowThread) {
     this.context = context;
+    this.history = history;
     this.task = task;
     this.settings = settings;
     this.workflowThread = workflowThread;
@@ -91,7 +97,7 @@ final class StepCalls {
         steps.execute(
             new Steps.Call(
                 name, key, options, type, scope -> step.execute(code), hasDatabase ? step : null),
-            context.take(key, StepKind.STEP_KIND_FUNCTION));
+            history.takeTransaction(key));
   }
 
   Instant now() {

@@ -88,8 +88,7 @@ final class Steps {
       case FINAL_FAILURE -> finalFailure(call, recorded.getFinalFailure());
       case RETRY -> {
         workflowThread.reports().awaitDurable();
-        workflowThread.suspendUntil(
-            fromNanos + TimeUnit.MILLISECONDS.toNanos(recorded.getRetry().getDelayMs()));
+        suspend(call, fromNanos, recorded.getRetry().getDelayMs());
         yield attemptUntilAnswered(call, recorded.getAttempt() + 1, progress);
       }
       // Reported as started but not ended: the worker crashed or released the run, which is no
@@ -105,12 +104,17 @@ final class Steps {
    * stored result.
    */
   private @Nullable Object finalFailure(Call call, ErrorDetail error) {
-    TransactionStep transaction = call.transaction;
-    TransactionStep.Stored stored = transaction == null ? null : transaction.settle();
+    Payloads.Recorded stored = stored(call);
     if (stored == null) {
       throw new StepFailedException(call.key, ProtoMapper.failure(error));
     }
     return stored.value();
+  }
+
+  /** Returns the result of the step's transaction if it was committed, else null. */
+  private static Payloads.@Nullable Recorded stored(Call call) {
+    TransactionStep transaction = call.transaction;
+    return transaction == null ? null : transaction.settle();
   }
 
   /** Returns the recorded time, or holds the present time until the next report. */
@@ -177,7 +181,7 @@ final class Steps {
           }
           logFailed(log.info("step failed, it will be tried again"), call, failed, result);
           progress = failed.report.hasProgress() ? failed.report.getProgress() : progress;
-          attempt = awaitRetry(result.getRetryScheduled());
+          attempt = awaitRetry(call, result.getRetryScheduled());
         }
       }
     }
@@ -231,12 +235,23 @@ final class Steps {
         .write();
   }
 
-  private int awaitRetry(ReportResult.RetryScheduled retry) {
+  private int awaitRetry(Call call, ReportResult.RetryScheduled retry) {
     if (!retry.getClaimKept()) {
       throw workflowThread.end(new StopReason.Parked());
     }
-    workflowThread.suspend(retry.getDelayMs());
+    suspend(call, System.nanoTime(), retry.getDelayMs());
     return retry.getNextAttempt();
+  }
+
+  // A cancel is not recorded during the delay of a transactional step, but ends the delay: the next
+  // attempt settles the step first.
+  private void suspend(Call call, long fromNanos, long delayMs) {
+    long untilNanos = fromNanos + TimeUnit.MILLISECONDS.toNanos(delayMs);
+    if (call.transaction == null) {
+      workflowThread.suspendUntil(untilNanos);
+    } else {
+      workflowThread.suspendUntilOrCancel(untilNanos);
+    }
   }
 
   private Outcome attempt(Call call, int attempt, @Nullable Payload progress) {
@@ -259,8 +274,10 @@ final class Steps {
     workflowThread.stepBegins(step);
     scope.enter();
     try {
-      Object returned = interceptors.step(scope, () -> call.code.run(scope));
-      recorded = payloads.record(returned, call.type);
+      if (!step.isCancelled()) {
+        Object returned = interceptors.step(scope, () -> call.code.run(scope));
+        recorded = payloads.record(returned, call.type);
+      }
     } catch (SuspendedError e) {
       throw e;
     } catch (Throwable e) {
@@ -274,8 +291,7 @@ final class Steps {
     // If the run or the branch was stopped, what its interrupted step threw is no failure.
     workflowThread.check();
     if (recorded == null && step.isCancelled()) {
-      Object unused = Cancellation.see(workflowThread, call.key, StepKind.STEP_KIND_FUNCTION);
-      throw workflowThread.end(new StopReason.StartOver());
+      recorded = storedOrCancelled(call);
     }
     // A transaction that was committed after the timeout has had its effect, so its result counts.
     if (recorded != null && (call.transaction != null || !step.isExpired(nowNanos))) {
@@ -283,6 +299,19 @@ final class Steps {
       return new Outcome.Done(recorded.value(), step.done(recorded.payload(), nowNanos));
     }
     return failed(step, step.isExpired(nowNanos) ? step.timeout(thrown) : thrown, nowNanos);
+  }
+
+  /**
+   * Returns the result of a transaction that was committed although the run is cancelled. The code
+   * receives it, and learns of the cancel at its next call. Otherwise it learns of it here.
+   */
+  private Payloads.Recorded storedOrCancelled(Call call) {
+    Payloads.Recorded stored = stored(call);
+    if (stored == null) {
+      Object unused = Cancellation.see(workflowThread, call.key, StepKind.STEP_KIND_FUNCTION);
+      throw workflowThread.end(new StopReason.StartOver());
+    }
+    return stored;
   }
 
   private Outcome failed(RunningStep step, @Nullable Throwable thrown, long nowNanos) {

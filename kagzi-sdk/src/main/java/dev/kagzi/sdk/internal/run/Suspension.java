@@ -12,13 +12,20 @@ import java.util.concurrent.locks.LockSupport;
 /** What a workflow thread waits for: a time, steps, or both. Guarded by the state's lock. */
 final class Suspension {
   private final boolean timed;
+  private final boolean endedByCancel;
   private final boolean forSteps;
   private final long untilNanos;
   private final Set<String> openKeys = new LinkedHashSet<>();
   private final Map<String, RecordedStep> results = new LinkedHashMap<>();
 
   private Suspension(boolean timed, long untilNanos, Collection<String> keys) {
+    this(timed, untilNanos, keys, false);
+  }
+
+  private Suspension(
+      boolean timed, long untilNanos, Collection<String> keys, boolean endedByCancel) {
     this.timed = timed;
+    this.endedByCancel = endedByCancel;
     this.untilNanos = untilNanos;
     this.forSteps = !keys.isEmpty();
     this.openKeys.addAll(keys);
@@ -26,6 +33,10 @@ final class Suspension {
 
   static Suspension until(long nanos) {
     return new Suspension(true, nanos, List.of());
+  }
+
+  static Suspension untilOrCancel(long nanos) {
+    return new Suspension(true, nanos, List.of(), true);
   }
 
   static Suspension forSteps(Collection<String> keys) {
@@ -39,6 +50,11 @@ final class Suspension {
   /** Ends when the step ends, or at the time. */
   static Suspension forStep(String key, long untilNanos) {
     return new Suspension(true, untilNanos, List.of(key));
+  }
+
+  /** Whether a cancel of the run ends the wait without an exception. */
+  boolean isEndedByCancel() {
+    return endedByCancel;
   }
 
   boolean isForSteps() {

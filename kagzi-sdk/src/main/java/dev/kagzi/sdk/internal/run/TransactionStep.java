@@ -36,9 +36,6 @@ final class TransactionStep {
     this.type = type;
   }
 
-  /** A result that the application's database has. */
-  record Stored(@Nullable Object value) {}
-
   @Nullable Object execute(TransactionCode<?> code) throws Exception {
     RunningStep step = Objects.requireNonNull(workflowThread.running(), "running");
     try {
@@ -46,17 +43,17 @@ final class TransactionStep {
           transaction.execute(
               connection -> payloads.record(code.run(connection), type).payload().toByteArray(),
               () -> check(step));
-      return decode(output);
+      return decode(output).value();
     } catch (SuspendedError e) {
       throw e;
     } catch (StaleClaimException e) {
       throw unresolved("its transaction was not executed: " + e.getMessage(), e);
     } catch (Throwable e) {
-      Stored stored = settleAfter(e);
+      Payloads.Recorded stored = settleAfter(e);
       if (stored == null) {
         throw e;
       }
-      return stored.value;
+      return stored.value();
     }
   }
 
@@ -67,7 +64,7 @@ final class TransactionStep {
     }
   }
 
-  private @Nullable Stored settleAfter(Throwable failure) {
+  private Payloads.@Nullable Recorded settleAfter(Throwable failure) {
     workflowThread.check();
     // The interrupt of a timeout would close the connection that reads the outcome.
     boolean unused = Thread.interrupted();
@@ -75,11 +72,11 @@ final class TransactionStep {
   }
 
   /** Returns the stored result; null if there is none and no older claim can store one. */
-  @Nullable Stored settle() {
+  Payloads.@Nullable Recorded settle() {
     return settle("");
   }
 
-  private @Nullable Stored settle(String context) {
+  private Payloads.@Nullable Recorded settle(String context) {
     byte[] output;
     try {
       output = transaction.settle();
@@ -92,12 +89,13 @@ final class TransactionStep {
                   .formatted(e),
           e);
     }
-    return output == null ? null : new Stored(decode(output));
+    return output == null ? null : decode(output);
   }
 
-  private @Nullable Object decode(byte[] output) {
+  private Payloads.Recorded decode(byte[] output) {
     try {
-      return payloads.decode(Payload.parseFrom(output), type);
+      Payload payload = Payload.parseFrom(output);
+      return new Payloads.Recorded(payload, payloads.decode(payload, type));
     } catch (PayloadException | InvalidProtocolBufferException e) {
       throw HistoryMismatch.blocked(
           workflowThread,

@@ -148,10 +148,10 @@ final class WorkflowThread {
 
   /**
    * Records the cancel at the step that this thread waits for, and throws. Returns if the wait is
-   * over meanwhile.
+   * over meanwhile, or if a cancel only ends it.
    */
   void cancelWait(Suspension suspension) {
-    while (!suspension.isOver(System.nanoTime())) {
+    while (!suspension.isOver(System.nanoTime()) && !suspension.isEndedByCancel()) {
       if (!suspension.isForSteps()) {
         Object unused = Cancellation.see(this, lastKey, StepKind.STEP_KIND_UNSPECIFIED);
         throw end(new StopReason.StartOver());
@@ -381,6 +381,12 @@ final class WorkflowThread {
   void suspendUntil(long nanos) {
     requireLive();
     state.suspensions().await(this, Suspension.until(nanos));
+  }
+
+  /** Like {@link #suspendUntil}, but returns if the run is cancelled, and records nothing. */
+  void suspendUntilOrCancel(long nanos) {
+    requireLive();
+    state.suspensions().await(this, Suspension.untilOrCancel(nanos));
   }
 
   /** Suspends this thread indefinitely. When all threads of the run wait, the run is released. */
