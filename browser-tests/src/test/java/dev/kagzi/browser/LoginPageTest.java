@@ -51,7 +51,7 @@ class LoginPageTest extends BrowserTest {
             .findFirst()
             .orElseThrow();
     assertThat(session.httpOnly).isTrue();
-    assertThat(session.sameSite).isEqualTo(SameSiteAttribute.STRICT);
+    assertThat(session.sameSite).isEqualTo(SameSiteAttribute.LAX);
     assertThat(session.value).doesNotContain(TOKEN);
   }
 

@@ -77,16 +77,20 @@ final class Browsers {
     return known != null ? Optional.of(known) : sent(context);
   }
 
-  // Another server on this host can set a cookie of the same name. If a browser sends several, a
-  // session that is logged in wins.
+  // A browser can send both cookies, and another server on this host can set cookies of the same
+  // names. A session that is logged in wins.
   private Optional<Sessions.Session> sent(Context context) {
     jakarta.servlet.http.Cookie[] cookies = context.req().getCookies();
     return cookies == null
         ? Optional.empty()
         : Arrays.stream(cookies)
-            .filter(cookie -> cookie.getName().equals(sessions.cookieName()))
+            .filter(cookie -> isSession(cookie.getName()))
             .flatMap(cookie -> sessions.find(cookie.getValue()).stream())
             .max(Comparator.comparing(Sessions.Session::isLoggedIn));
+  }
+
+  private boolean isSession(String cookie) {
+    return cookie.equals(sessions.cookieName(true)) || cookie.equals(sessions.cookieName(false));
   }
 
   /** Returns the browser's session, or gives it one that permits nothing. */
@@ -97,7 +101,8 @@ final class Browsers {
   /** Gives the browser a new session. */
   Sessions.Session begin(Context context, boolean isLoggedIn) {
     String cookie = sessions.create(isLoggedIn);
-    set(context, sessions.cookieName(), cookie, Math.toIntExact(sessions.timeoutSeconds()));
+    String name = sessions.cookieName(isLoggedIn);
+    set(context, name, cookie, Math.toIntExact(sessions.timeoutSeconds()));
     Sessions.Session session = sessions.find(cookie).orElseThrow();
     context.attribute(SESSION, session);
     return session;
@@ -115,8 +120,8 @@ final class Browsers {
     return session;
   }
 
-  void deleteCookie(Context context) {
-    set(context, sessions.cookieName(), "", 0);
+  void deleteLogin(Context context) {
+    set(context, sessions.cookieName(true), "", 0);
   }
 
   void flash(Context context, Flash flash) {
@@ -165,7 +170,9 @@ final class Browsers {
         sessions.formToken(session), session.isLoggedIn(), version, flash);
   }
 
+  // Not Strict: a link from another site would come without the session, and open the login page.
+  // The form token and WebGuard refuse forms of other sites, and a GET changes nothing.
   private void set(Context context, String name, String value, int seconds) {
-    context.cookie(new Cookie(name, value, "/", seconds, isSecure, true, null, SameSite.STRICT));
+    context.cookie(new Cookie(name, value, "/", seconds, isSecure, true, null, SameSite.LAX));
   }
 }

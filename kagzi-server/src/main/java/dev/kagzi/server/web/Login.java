@@ -72,7 +72,7 @@ final class Login {
   }
 
   PageReply leave(Context context) {
-    browsers.deleteCookie(context);
+    browsers.deleteLogin(context);
     browsers.endLogin(context);
     return PageReply.redirect(PATH, Flash.NONE);
   }

@@ -55,9 +55,14 @@ final class Sessions {
     this.clock = clock;
   }
 
-  /** Returns the cookie's name. Servers with other tokens on the same host have other names. */
-  String cookieName() {
-    return "kagzi-session-" + HexFormat.of().formatHex(sign("name", new byte[0]), 0, 4);
+  /**
+   * Returns the cookie's name. Servers with other tokens on the same host have other names. A
+   * session that has not logged in has a name of its own, so that it never replaces a login that
+   * the browser did not send.
+   */
+  String cookieName(boolean isLoggedIn) {
+    return (isLoggedIn ? "kagzi-session-" : "kagzi-anonymous-")
+        + HexFormat.of().formatHex(sign("name", new byte[0]), 0, 4);
   }
 
   /** Returns the cookie of a new session. */

@@ -61,7 +61,7 @@ class DashboardAccessTest {
 
     String cookie() {
       return headers("Set-Cookie").stream()
-          .filter(cookie -> cookie.startsWith("kagzi-session"))
+          .filter(cookie -> !cookie.startsWith("kagzi-flash"))
           .map(cookie -> cookie.split(";", 2)[0])
           .findFirst()
           .orElse("");
@@ -177,15 +177,38 @@ class DashboardAccessTest {
     assertThat(entered.headers("Set-Cookie"))
         .singleElement()
         .asString()
-        .contains("HttpOnly", "SameSite=Strict", "Max-Age=43200", "Path=/")
+        .contains("HttpOnly", "SameSite=Lax", "Max-Age=43200", "Path=/")
         .doesNotContain(TOKEN);
     assertThat(page(guarded, "/queues", "Cookie: " + entered.cookie()).status()).isEqualTo(200);
+  }
+
+  /** If the browser sends no cookie with the link, the answer must not replace the login. */
+  @Test
+  void a_link_of_another_site_replaces_no_login() throws Exception {
+    String login = logIn(TOKEN).cookie();
+    String anonymous =
+        page(
+                guarded,
+                "/login?next=/queues",
+                "Sec-Fetch-Site: cross-site",
+                "Sec-Fetch-Mode: navigate",
+                "Sec-Fetch-Dest: document")
+            .cookie();
+
+    assertThat(anonymous).isNotEmpty();
+    assertThat(nameOf(anonymous)).isNotEqualTo(nameOf(login));
+    assertThat(page(guarded, "/queues", "Cookie: " + anonymous + "; " + login).status())
+        .isEqualTo(200);
+  }
+
+  private static String nameOf(String cookie) {
+    return cookie.substring(0, cookie.indexOf('='));
   }
 
   @Test
   void a_cookie_that_another_server_on_the_host_has_set_does_not_hide_a_login() throws Exception {
     String login = logIn(TOKEN).cookie();
-    String name = login.substring(0, login.indexOf('=') + 1);
+    String name = nameOf(login) + "=";
     String anonymous = page(guarded, "/login").cookie();
 
     for (String other : List.of(anonymous, name + "forged", name)) {
