@@ -87,7 +87,8 @@ public final class KagziServer implements AutoCloseable {
                         readiness::notReadyReason,
                         metrics,
                         started::get,
-                        config.engine().limits().payloadBytesMax())),
+                        config.engine().limits().payloadBytesMax(),
+                        config.engine().memory().callbackBytesMax())),
             task -> Thread.ofVirtual().name("kagzi-http-start").start(task));
     try {
       return start(config, readiness, metrics, http, started);

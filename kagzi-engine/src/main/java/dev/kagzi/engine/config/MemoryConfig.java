@@ -34,6 +34,14 @@ public record MemoryConfig(long callBytesMax) {
     return callBytesMax * 3 / 8;
   }
 
+  /**
+   * Limit for the bodies of HTTP requests that answer callbacks. Not part of the limit for
+   * requests: outside systems must not delay the calls of workers.
+   */
+  public long callbackBytesMax() {
+    return callBytesMax / 8;
+  }
+
   /** Limit for claimed tasks that wait for the polls of their workers. */
   public long taskBytesMax() {
     return callBytesMax / 4;

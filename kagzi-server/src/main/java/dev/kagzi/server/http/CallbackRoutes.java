@@ -1,6 +1,7 @@
 package dev.kagzi.server.http;
 
 import dev.kagzi.engine.Engine;
+import dev.kagzi.engine.memory.ByteBudget;
 import dev.kagzi.engine.run.CallbackResult;
 import dev.kagzi.engine.value.CallbackAnswer;
 import dev.kagzi.engine.value.Refusal;
@@ -11,8 +12,6 @@ import dev.kagzi.server.callback.CallbackUrls;
 import dev.kagzi.server.callback.TrustedProxies;
 import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
-import java.io.IOException;
-import java.io.InputStream;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
@@ -38,19 +37,24 @@ final class CallbackRoutes {
   private static final int TOO_MANY = 429;
   private static final int UNAVAILABLE = 503;
   private static final int INTERNAL = 500;
-  private static final long DISCARDED_BYTES_MAX = 32L << 20;
   private static final String TOO_LARGE_BODY = "bytes of the body";
 
   private final CallbackTokens tokens;
   private final TrustedProxies proxies;
   private final int payloadBytesMax;
+  private final CallbackBodies bodies;
   private final Supplier<Engine> engine;
   private final WrongTokens wrongTokens = new WrongTokens(InstantSource.system());
 
-  CallbackRoutes(CallbackConfig config, int payloadBytesMax, Supplier<Engine> engine) {
+  CallbackRoutes(
+      CallbackConfig config, int payloadBytesMax, long bodyBytesMax, Supplier<Engine> engine) {
     this.tokens = new CallbackTokens(config.keys());
     this.proxies = config.proxies();
     this.payloadBytesMax = payloadBytesMax;
+    // On a small heap, one body of any size must still fit.
+    this.bodies =
+        new CallbackBodies(
+            new ByteBudget(Math.max(bodyBytesMax, payloadBytesMax)), payloadBytesMax);
     this.engine = engine;
   }
 
@@ -83,8 +87,8 @@ final class CallbackRoutes {
       refuseToken(context);
       return;
     }
-    try {
-      reply(context, answer(id.get(), body(context), fails));
+    try (CallbackBodies.Body body = bodies.read(context.bodyInputStream())) {
+      reply(context, answer(id.get(), body, fails));
     } catch (Refusal refusal) {
       refuse(context, refusal);
     } catch (RuntimeException e) {
@@ -97,41 +101,17 @@ final class CallbackRoutes {
     }
   }
 
-  /** Returns at most one byte more than a payload may have. */
-  private byte[] body(Context context) {
-    try {
-      InputStream sent = context.bodyInputStream();
-      byte[] body = sent.readNBytes(payloadBytesMax + 1);
-      if (body.length > payloadBytesMax) {
-        discard(sent);
-      }
-      return body;
-    } catch (IOException e) {
-      throw Refusal.invalid("body", "broken off", "a whole body");
-    }
-  }
-
-  // A caller that still sends when the connection is closed may never read the response.
-  private static void discard(InputStream sent) throws IOException {
-    byte[] buffer = new byte[8_192];
-    long left = DISCARDED_BYTES_MAX;
-    int read = sent.read(buffer);
-    while (read >= 0 && left > 0) {
-      left -= read;
-      read = sent.read(buffer);
-    }
-  }
-
-  private CallbackResult answer(CallbackId id, byte[] body, boolean fails) {
+  private CallbackResult answer(CallbackId id, CallbackBodies.Body body, boolean fails) {
     CallbackAnswer answer;
     try {
-      if (body.length > payloadBytesMax) {
+      if (body.isTooLarge()) {
         throw Refusal.invalid(
             TOO_LARGE_BODY,
             "more than a payload may have",
             "at most " + payloadBytesMax + " bytes");
       }
-      answer = fails ? CallbackBody.failed(body) : CallbackBody.completed(body);
+      byte[] sent = body.bytes();
+      answer = fails ? CallbackBody.failed(sent) : CallbackBody.completed(sent);
     } catch (Refusal refusal) {
       // If the callback has been answered before, a repeated request gets the first answer, even if
       // its own body is invalid.

@@ -47,19 +47,22 @@ public final class HttpApi implements AutoCloseable {
    * @param metrics measures the requests, and is served if metrics are on
    * @param engine returns the engine; throws a Refusal while the server starts
    * @param payloadBytesMax the most bytes that answer a callback
+   * @param callbackBytesMax the most bytes of such answers that are held at once
    */
   public record Sources(
       String version,
       Supplier<Optional<String>> notReadyReason,
       ServerMetrics metrics,
       Supplier<Engine> engine,
-      int payloadBytesMax) {}
+      int payloadBytesMax,
+      long callbackBytesMax) {}
 
   /** Opens the ports that the configuration has. */
   public static HttpApi start(
       ListenConfig listen, DashboardConfig web, CallbackConfig callbacks, Sources sources) {
     CallbackRoutes routes =
-        new CallbackRoutes(callbacks, sources.payloadBytesMax(), sources.engine());
+        new CallbackRoutes(
+            callbacks, sources.payloadBytesMax(), sources.callbackBytesMax(), sources.engine());
     HttpMetrics requests = new HttpMetrics(sources.metrics().registry());
     Javalin callbackServer =
         callbacks.port() == ListenConfig.NONE
