@@ -92,28 +92,52 @@ class TokenTest {
         .isEqualTo(HealthCheckResponse.ServingStatus.SERVING);
   }
 
+  /** A watch stays open, so anybody could hold any number of them. */
+  @Test
+  void a_watch_of_the_health_requires_the_token() {
+    FirstAnswer<HealthCheckResponse> refused = new FirstAnswer<>();
+    HealthGrpc.newStub(server.sharedChannel())
+        .watch(HealthCheckRequest.getDefaultInstance(), refused);
+    FirstAnswer<HealthCheckResponse> accepted = new FirstAnswer<>();
+    HealthGrpc.newStub(shows("Bearer " + TOKEN))
+        .watch(HealthCheckRequest.getDefaultInstance(), accepted);
+
+    assertThat(refused.answer)
+        .succeedsWithin(10, TimeUnit.SECONDS)
+        .isEqualTo(Status.Code.UNAUTHENTICATED);
+    assertThat(accepted.answer)
+        .succeedsWithin(10, TimeUnit.SECONDS)
+        .isInstanceOf(HealthCheckResponse.class);
+  }
+
   @Test
   void reflection_requires_the_token_too() {
-    CompletableFuture<Object> answer = new CompletableFuture<>();
+    FirstAnswer<ServerReflectionResponse> refused = new FirstAnswer<>();
     ServerReflectionGrpc.newStub(server.sharedChannel())
-        .serverReflectionInfo(
-            new StreamObserver<ServerReflectionResponse>() {
-              @Override
-              public void onNext(ServerReflectionResponse response) {
-                answer.complete(response);
-              }
-
-              @Override
-              public void onError(Throwable problem) {
-                answer.complete(Status.fromThrowable(problem).getCode());
-              }
-
-              @Override
-              public void onCompleted() {}
-            })
+        .serverReflectionInfo(refused)
         .onNext(ServerReflectionRequest.newBuilder().setListServices("").build());
 
-    assertThat(answer).succeedsWithin(10, TimeUnit.SECONDS).isEqualTo(Status.Code.UNAUTHENTICATED);
+    assertThat(refused.answer)
+        .succeedsWithin(10, TimeUnit.SECONDS)
+        .isEqualTo(Status.Code.UNAUTHENTICATED);
+  }
+
+  /** The first message of a stream, or the status that ended it. */
+  private static final class FirstAnswer<A> implements StreamObserver<A> {
+    final CompletableFuture<Object> answer = new CompletableFuture<>();
+
+    @Override
+    public void onNext(A message) {
+      answer.complete(message);
+    }
+
+    @Override
+    public void onError(Throwable problem) {
+      answer.complete(Status.fromThrowable(problem).getCode());
+    }
+
+    @Override
+    public void onCompleted() {}
   }
 
   @Test
