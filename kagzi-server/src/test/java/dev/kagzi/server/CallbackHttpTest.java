@@ -16,7 +16,6 @@ import dev.kagzi.protocol.v1.CancelWorkflowRequest;
 import dev.kagzi.protocol.v1.ReportItem;
 import dev.kagzi.protocol.v1.ReportResult;
 import dev.kagzi.protocol.v1.Task;
-import dev.kagzi.server.config.Settings;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -64,19 +63,7 @@ class CallbackHttpTest {
     environment.putIfAbsent("KAGZI_PUBLIC_URL", "https://kagzi.example.com");
     environment.put("KAGZI_PAYLOAD_BYTES_MAX", "64KiB");
     environment.put("KAGZI_PAYLOAD_BYTES_WARN", "64KiB");
-    Settings settings = Settings.of(Settings.Sources.environment(environment));
-    EmbeddedPostgres postgres = SharedPostgres.server();
-    return TestServer.start(
-        database,
-        ignored ->
-            ServerConfig.builder(settings)
-                .grpcPort(0)
-                .httpPort(0)
-                .dbUrl(postgres.jdbcUrl(database))
-                .dbUser(postgres.user())
-                .dbPassword(postgres.password())
-                .unsafeDatabase()
-                .closeTimeout(Duration.ofSeconds(5)));
+    return TestServer.start(database, ignored -> TestServer.config(database, environment));
   }
 
   @AfterAll

@@ -9,10 +9,12 @@ import dev.kagzi.protocol.v1.StartWorkflowRequest;
 import dev.kagzi.protocol.v1.WorkerServiceGrpc;
 import dev.kagzi.protocol.v1.Workflow;
 import dev.kagzi.protocol.v1.WorkflowServiceGrpc;
+import dev.kagzi.server.config.Settings;
 import io.grpc.ClientInterceptor;
 import io.grpc.ManagedChannel;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 
@@ -41,8 +43,13 @@ public final class TestServer implements AutoCloseable {
 
   /** Returns the common configuration of test servers. */
   public static ServerConfig.Builder config(String database) {
+    return config(database, Map.of());
+  }
+
+  /** Like {@link #config(String)}, with options that are given as environment variables. */
+  public static ServerConfig.Builder config(String database, Map<String, String> options) {
     EmbeddedPostgres postgres = SharedPostgres.server();
-    return ServerConfig.builder()
+    return ServerConfig.builder(Settings.of(Settings.Sources.environment(options)))
         .grpcPort(0)
         .httpPort(0)
         .dbUrl(postgres.jdbcUrl(database))

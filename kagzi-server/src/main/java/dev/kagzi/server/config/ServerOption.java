@@ -73,7 +73,7 @@ public enum ServerOption {
   TRUSTED_PROXIES(
       new Text("ADDRESSES"),
       "",
-      "Addresses and ranges of proxies, separated by commas, such as 10.0.0.0/8. Only from them the header X-Forwarded-For is believed, which names who sends wrong callback tokens."),
+      "Addresses and ranges of proxies, separated by commas, such as 10.0.0.0/8. Only from them the header X-Forwarded-For is believed, which names who sends wrong tokens of callbacks or to the login page."),
   SESSION_TIMEOUT(new Time("1m", "1d"), "12h", "How long a login to the dashboard lasts."),
   ATTENTION_QUEUE_AGE(
       new Time("1s", "365d"),

@@ -72,7 +72,9 @@ public final class HttpApi implements AutoCloseable {
       return new HttpApi(null, callbackServer, null);
     }
     Dashboard dashboard =
-        web.enabled() ? new Dashboard(listen, web, sources.version(), sources.engine()) : null;
+        web.enabled()
+            ? new Dashboard(listen, web, callbacks.proxies(), sources.version(), sources.engine())
+            : null;
     Javalin server =
         Javalin.create(
             config -> {

@@ -2,6 +2,7 @@ package dev.kagzi.server.web;
 
 import dev.kagzi.engine.Engine;
 import dev.kagzi.engine.value.Refusal;
+import dev.kagzi.server.callback.TrustedProxies;
 import dev.kagzi.server.listen.ListenConfig;
 import dev.kagzi.server.web.namespaces.NamespacePages;
 import dev.kagzi.server.web.overview.OverviewPages;
@@ -44,15 +45,20 @@ public final class Dashboard implements AutoCloseable {
   /**
    * Creates the dashboard of a server whose engine may not have started yet.
    *
+   * @param proxies whose forwarded addresses are trusted
    * @param engine returns the engine, or throws a Refusal while the server starts
    */
   public Dashboard(
-      ListenConfig listen, DashboardConfig config, String version, Supplier<Engine> engine) {
+      ListenConfig listen,
+      DashboardConfig config,
+      TrustedProxies proxies,
+      String version,
+      Supplier<Engine> engine) {
     this.engine = engine;
     this.hangs = new HangGuard(() -> engine.get().unavailableReason());
     this.browsers =
         new Browsers(listen, config, version, () -> engine.get().endedLogins(), hangs, clock);
-    this.login = new Login(listen, browsers, clock);
+    this.login = new Login(listen, proxies, browsers, clock);
     this.replies = new Replies(browsers, clock);
     this.pages =
         List.of(

@@ -1,5 +1,6 @@
 package dev.kagzi.server.web;
 
+import dev.kagzi.server.callback.TrustedProxies;
 import dev.kagzi.server.listen.AccessToken;
 import dev.kagzi.server.listen.ListenConfig;
 import dev.kagzi.server.web.page.Flash;
@@ -27,12 +28,14 @@ final class Login {
   private static final int TOO_MANY = 429;
 
   private final Optional<AccessToken> token;
+  private final TrustedProxies proxies;
   private final Browsers browsers;
   private final LoginLimit limit;
   private final InstantSource clock;
 
-  Login(ListenConfig listen, Browsers browsers, InstantSource clock) {
+  Login(ListenConfig listen, TrustedProxies proxies, Browsers browsers, InstantSource clock) {
     this.token = listen.token();
+    this.proxies = proxies;
     this.browsers = browsers;
     this.limit = new LoginLimit(clock);
     this.clock = clock;
@@ -56,19 +59,25 @@ final class Login {
 
   PageReply enter(Context context) {
     String next = local(context.formParam("next"));
-    if (limit.isReached(context.ip())) {
-      context.header("Retry-After", "60");
-      return page(context, TOO_MANY, next, "Too many failed logins. Try again in a minute.");
-    }
     String entered = context.formParam("token");
     if (token.isPresent() && (entered == null || !token.get().isToken(entered.strip()))) {
-      limit.failed(context.ip());
-      log.atWarn().addKeyValue("address", context.ip()).log("login with a wrong token");
-      return page(context, UNAUTHORIZED, next, "This is not the server's token.");
+      return refuse(context, next);
     }
     browsers.endLogin(context);
     browsers.begin(context, true);
     return PageReply.redirect(next, Flash.NONE);
+  }
+
+  private PageReply refuse(Context context, String next) {
+    String address = proxies.caller(context.ip(), context.header("X-Forwarded-For"));
+    boolean isTooMany = limit.isExceededBy(address);
+    if (isTooMany) {
+      context.header("Retry-After", "60");
+    } else {
+      log.atWarn().addKeyValue("address", address).log("login with a wrong token");
+    }
+    int status = isTooMany ? TOO_MANY : UNAUTHORIZED;
+    return page(context, status, next, "This is not the server's token.");
   }
 
   PageReply leave(Context context) {

@@ -7,8 +7,9 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Limits failed logins per minute: of one address, and of all together, since an attacker may have
- * many. Sessions and requests with the token are not affected. Thread-safe.
+ * Counts wrong tokens per minute: of one address, and of all together, since an attacker may have
+ * many. Only further wrong tokens are beyond the limit: if it refused the right one as well,
+ * anybody could lock everybody out, for example all users of a proxy. Thread-safe.
  */
 final class LoginLimit {
   private static final int FAILURES_OF_ADDRESS_MAX = 10;
@@ -23,24 +24,20 @@ final class LoginLimit {
     this.clock = clock;
   }
 
-  synchronized boolean isReached(String address) {
-    begin();
-    return failuresOfAll >= FAILURES_MAX
-        || failures.getOrDefault(address, 0) >= FAILURES_OF_ADDRESS_MAX;
-  }
-
-  synchronized void failed(String address) {
-    begin();
-    failuresOfAll++;
-    failures.merge(address, 1, Integer::sum);
-  }
-
-  private void begin() {
+  /** Counts a wrong token of the address; returns whether it is beyond the limit. */
+  synchronized boolean isExceededBy(String address) {
     Instant now = clock.instant().truncatedTo(ChronoUnit.MINUTES);
     if (!now.equals(minute)) {
       minute = now;
       failures.clear();
       failuresOfAll = 0;
     }
+    if (failuresOfAll >= FAILURES_MAX
+        || failures.getOrDefault(address, 0) >= FAILURES_OF_ADDRESS_MAX) {
+      return true;
+    }
+    failuresOfAll++;
+    failures.merge(address, 1, Integer::sum);
+    return false;
   }
 }
