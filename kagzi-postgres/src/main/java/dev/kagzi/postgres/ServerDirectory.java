@@ -137,9 +137,10 @@ final class ServerDirectory implements AutoCloseable {
     return root.resolve("port");
   }
 
-  /** Returns the port of the last start, or 0. */
+  /** Returns the port of the last start; 0 if there is none, or if a crash has cut off its file. */
   int recordedPort() {
-    return Files.exists(portFile()) ? Integer.parseInt(read(portFile())) : 0;
+    String text = Files.exists(portFile()) ? read(portFile()) : "";
+    return text.matches("[0-9]{1,5}") ? Integer.parseInt(text) : 0;
   }
 
   void recordPort(int port) throws IOException {

@@ -54,6 +54,16 @@ class EmbeddedPostgresTest {
   }
 
   @Test
+  void a_port_file_that_a_crash_has_left_empty_is_like_none() throws Exception {
+    quick().close();
+    Files.writeString(folder.resolve("port"), "");
+
+    try (EmbeddedPostgres second = quick()) {
+      assertThat(folder.resolve("port")).hasContent(Integer.toString(second.port()));
+    }
+  }
+
+  @Test
   void committed_rows_survive_kill_9_of_postgres() throws Exception {
     try (EmbeddedPostgres first = durable()) {
       execute(first, "postgres", "CREATE TABLE t (n int)");
