@@ -374,7 +374,9 @@ public interface WorkflowContext {
    * @throws InvalidArgumentException with code {@code INVALID_NAME}, or {@code TOO_MUCH_PUBLISHED}
    *     if a limit of {@code value} is exceeded, or if the run has more than 1,000 names; a name
    *     counts once for each branch that publishes it. Calls inside of steps are counted
-   *     separately, with the same limits
+   *     separately, with the same limits, since a worker last received the run. The server limits
+   *     what all steps and attempts of the run have stored, to twice that: beyond it, the call does
+   *     not throw, and the run fails
    */
   void publish(String name, @Nullable Object value);
 

@@ -124,6 +124,25 @@ class FailureLogTest extends FakeServerTest {
         .contains("step charge failed");
   }
 
+  /** They are sent with the end of the run, which the server accepts. */
+  @Test
+  void published_values_that_the_server_refuses_are_logged_although_the_run_completes() {
+    Worker worker =
+        worker(
+                (ctx, name) -> {
+                  ctx.publish("progress", 1);
+                  return name;
+                })
+            .start();
+    RunHandle<String> run = start();
+
+    assertThat(run.result(SOON)).isEqualTo("Ada");
+
+    assertThat(awaitLogged("published values are not stored"))
+        .contains(ids(run, worker))
+        .contains("the fake server has none");
+  }
+
   @Test
   void a_blocked_run_is_logged_with_its_ids_and_its_exception() {
     Worker worker =

@@ -16,6 +16,7 @@ import dev.kagzi.sdk.RunStatus;
 import dev.kagzi.sdk.Signal;
 import dev.kagzi.sdk.TypeRef;
 import dev.kagzi.sdk.Workflow;
+import dev.kagzi.sdk.WorkflowContext;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -323,6 +324,49 @@ class PublishTest extends RealServerTest {
                     .startsWith("TOO_MUCH_PUBLISHED published values: 10909")
                     .endsWith("with n16 (expected: at most 1048576 in one run)"));
     assertThat(run.published()).hasSize(1_000);
+  }
+
+  /** Each execution is within the limits of its calls; all together are not. */
+  @Test
+  void what_the_steps_of_several_executions_publish_is_limited_by_the_server_and_fails_the_run() {
+    AtomicInteger executions = new AtomicInteger();
+    kagzi
+        .worker()
+        .workflow(
+            type,
+            (ctx, name) -> {
+              executions.incrementAndGet();
+              for (int part = 1; part <= 3; part++) {
+                String prefix = part + "-";
+                ctx.step("publish", () -> publish(ctx, prefix, 900));
+                ctx.step("work", () -> {});
+                ctx.receive(WORD);
+              }
+              return "done";
+            })
+        .start();
+    RunHandle<String> run =
+        kagzi.workflow(type).retry(Retry.fixed(2, Duration.ofMillis(1))).start("Ada");
+
+    for (int part = 1; part <= 2; part++) {
+      int execution = part;
+      await()
+          .atMost(SOON)
+          .until(() -> executions.get() == execution && run.status() == RunStatus.SLEEPING);
+      run.signal(WORD, "next");
+    }
+
+    assertThatThrownBy(() -> run.result(SOON))
+        .isInstanceOf(RunFailedException.class)
+        .hasMessageContaining("published: 2001 names");
+    assertThat(executions).hasValue(3);
+    assertThat(run.published()).hasSize(2_000);
+  }
+
+  private static void publish(WorkflowContext ctx, String prefix, int names) {
+    for (int i = 0; i < names; i++) {
+      ctx.publish(prefix + i, i);
+    }
   }
 
   private static String error(Runnable code) {

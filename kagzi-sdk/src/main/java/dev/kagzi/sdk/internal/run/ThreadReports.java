@@ -3,6 +3,7 @@ package dev.kagzi.sdk.internal.run;
 import dev.kagzi.protocol.v1.Payload;
 import dev.kagzi.protocol.v1.ReportItem;
 import dev.kagzi.protocol.v1.ReportResult;
+import dev.kagzi.sdk.internal.log.EventLog;
 import dev.kagzi.sdk.internal.report.ReportListener;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -17,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  * use it, except for the methods that a comment below names.
  */
 final class ThreadReports {
+  private static final EventLog log = EventLog.of(ThreadReports.class);
+
   /** The first tick after this time sends a held result. */
   private static final long HOLD_NANOS_MAX = TimeUnit.MILLISECONDS.toNanos(20);
 
@@ -137,8 +140,17 @@ final class ThreadReports {
     }
   }
 
+  // The server counts what all executions and attempts of the run have stored, so it can refuse
+  // values that the limits of this execution allow. A run that has just ended or begun to wait
+  // goes on: then only this line tells that the values are missing.
   private void publishedAnswered(ReportResult result) {
     published.answered();
+    if (result.hasRefused()) {
+      log.warn("published values are not stored")
+          .about(state.logged())
+          .with("reason", result.getRefused().getMessage())
+          .write();
+    }
     state.publishedAnswered(result);
   }
 
