@@ -377,6 +377,7 @@ public final class Kagzi implements AutoCloseable {
 
     /**
      * Adds servers: {@code host:port}, or several separated by commas. May be called several times.
+     * Names are resolved again when a connection fails.
      *
      * @throws IllegalArgumentException if the address has another form
      */
