@@ -6,20 +6,24 @@ import dev.kagzi.protocol.v1.StartWorkflowRequest;
 import dev.kagzi.sdk.internal.client.RunCalls;
 import dev.kagzi.sdk.internal.jdbc.OutboxRow;
 import dev.kagzi.sdk.internal.jdbc.OutboxSender;
+import dev.kagzi.sdk.internal.wire.RpcErrors;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 /** Sends the messages of an outbox. */
 final class OutboxMessages {
-  /** Codes of refusals that may be temporary: the server may accept the same message later. */
-  private static final Set<String> PASSING =
+  /** Codes by which a server says that it would refuse the same message again. */
+  private static final Set<String> FINAL =
       Set.of(
-          "UNAUTHENTICATED",
-          "RESOURCE_EXHAUSTED",
-          "UNAVAILABLE",
-          "SERVER_STOPPING",
-          "NAMESPACE_DISABLED",
-          "TOO_MANY_SIGNALS");
+          "INVALID_ARGUMENT",
+          "PARENT_NOT_FOUND",
+          "NOT_FOUND",
+          "ALREADY_EXISTS",
+          "ID_IN_USE",
+          "RUN_ID_IN_USE",
+          "FAILED_PRECONDITION",
+          "RUN_ENDED",
+          "SIGNALS_UNSUPPORTED");
 
   private OutboxMessages() {}
 
@@ -51,11 +55,19 @@ final class OutboxMessages {
         Kagzi.CALLBACKS);
   }
 
-  /** Whether the server would refuse the message again. */
+  /**
+   * Whether the server would refuse the message again. All other failures may pass: a refused row
+   * is not sent again, so a fault of a proxy or a server must not refuse it.
+   */
   private static boolean isFinal(Throwable failure) {
-    return failure instanceof KagziException known
-        && !(known instanceof ServerUnavailableException)
-        && !(known instanceof WaitInterruptedException)
-        && !PASSING.contains(known.code());
+    return failure instanceof PayloadException
+        || (failure instanceof KagziException known
+            && FINAL.contains(known.code())
+            && isOfServer(known));
+  }
+
+  /** The refusal of one item of a call has no cause; the answer to the call contained it. */
+  private static boolean isOfServer(KagziException refusal) {
+    return refusal.getCause() == null || RpcErrors.isFromServer(refusal);
   }
 }

@@ -6,6 +6,7 @@ import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
 import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -27,7 +28,7 @@ public final class FakeServer implements AutoCloseable {
   public final FakeWorkflowService workflows = new FakeWorkflowService(this);
   private final Map<String, AtomicInteger> calls = new ConcurrentHashMap<>();
   private final Map<String, CountDownLatch> holds = new ConcurrentHashMap<>();
-  private final Map<String, Status> failures = new ConcurrentHashMap<>();
+  private final Map<String, StatusRuntimeException> failures = new ConcurrentHashMap<>();
   private final ExecutorService executor = Executors.newCachedThreadPool();
   private @Nullable Server server;
   private int port;
@@ -101,7 +102,12 @@ public final class FakeServer implements AutoCloseable {
 
   /** Every call of the method fails until {@link #heal}. */
   public void fail(String method, Status status) {
-    failures.put(method, status);
+    fail(method, status.asRuntimeException(new Metadata()));
+  }
+
+  /** Like {@link #fail(String, Status)}, with the details of a refusal. */
+  public void fail(String method, StatusRuntimeException refusal) {
+    failures.put(method, refusal);
   }
 
   public void heal(String method) {
@@ -137,9 +143,13 @@ public final class FakeServer implements AutoCloseable {
         ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
       String method = String.valueOf(call.getMethodDescriptor().getBareMethodName());
       calls.computeIfAbsent(method, unused -> new AtomicInteger()).incrementAndGet();
-      Status failure = failures.get(method);
+      StatusRuntimeException failure = failures.get(method);
       if (failure != null) {
-        call.close(failure, new Metadata());
+        Metadata details = new Metadata();
+        if (failure.getTrailers() != null) {
+          details.merge(failure.getTrailers());
+        }
+        call.close(failure.getStatus(), details);
         return new ServerCall.Listener<>() {};
       }
       return next.startCall(call, headers);

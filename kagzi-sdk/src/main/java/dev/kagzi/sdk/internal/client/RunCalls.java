@@ -199,7 +199,7 @@ public final class RunCalls {
   /** Returns the output of a run that has ended, or throws why it has none. */
   public @Nullable Object output(WorkflowEnd end, Type type) {
     if (end.getNotFound()) {
-      throw new RunNotFoundException(end.getRunId(), connection.namespace());
+      throw new RunNotFoundException(end.getRunId(), connection.namespace(), null);
     }
     RunStatus status = ProtoMapper.status(end.getStatus());
     String ended = end.getLastRunId().isEmpty() ? end.getRunId() : end.getLastRunId();
@@ -443,7 +443,9 @@ public final class RunCalls {
   }
 
   private KagziException notFoundOr(RequestRefusedException e, String id) {
-    return e.code().equals("NOT_FOUND") ? new RunNotFoundException(id, connection.namespace()) : e;
+    return e.code().equals("NOT_FOUND")
+        ? new RunNotFoundException(id, connection.namespace(), e)
+        : e;
   }
 
   public ListWorkflowsResponse list(ListWorkflowsRequest.Builder request) {

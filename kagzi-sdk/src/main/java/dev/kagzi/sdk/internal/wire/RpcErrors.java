@@ -44,6 +44,11 @@ public final class RpcErrors {
     return code(error) == io.grpc.Status.Code.DEADLINE_EXCEEDED && detail(error).isEmpty();
   }
 
+  /** Returns whether a Kagzi server made this error, and not a proxy or the connection. */
+  public static boolean isFromServer(Throwable error) {
+    return detail(error).isPresent();
+  }
+
   private static boolean isFromTransport(Throwable error) {
     boolean hasCause = io.grpc.Status.fromThrowable(error).getCause() instanceof IOException;
     boolean isCut = code(error) == io.grpc.Status.Code.INTERNAL && detail(error).isEmpty();
