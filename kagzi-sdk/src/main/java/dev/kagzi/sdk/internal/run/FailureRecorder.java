@@ -196,11 +196,12 @@ public final class FailureRecorder {
     return text.toString();
   }
 
-  // The sanitizer may throw, and may return null against its type.
+  // The sanitizer may throw, and may return null, or a failure with null texts, against its type.
   private Failure sanitize(Failure failure) {
     Failure kept = null;
     try {
-      kept = sanitizer.sanitize(storable(failure));
+      Failure sanitized = sanitizer.sanitize(storable(failure));
+      kept = sanitized == null ? null : storable(sanitized);
     } catch (Throwable e) {
       log.error("the worker's errorSanitizer failed, the error is stored without its text")
           .about(LogContext.currentRun())
@@ -210,7 +211,7 @@ public final class FailureRecorder {
     }
     return kept == null
         ? withoutText(failure.type(), failure.nonRetryable(), failure.metadata())
-        : storable(kept);
+        : kept;
   }
 
   private static Failure withoutText(

@@ -161,7 +161,8 @@ class FailureRecorderTest {
   void a_sanitizer_that_fails_leaves_the_class_and_no_text() {
     Exception secret = new ConnectException("password is 123");
 
-    for (ErrorSanitizer broken : new ErrorSanitizer[] {failing(), returningNull()}) {
+    for (ErrorSanitizer broken :
+        new ErrorSanitizer[] {failing(), returningNull(), returningNullText()}) {
       ErrorDetail error = recorder(broken).record(secret);
 
       assertThat(error.getMessage()).contains("withheld");
@@ -229,6 +230,11 @@ class FailureRecorderTest {
   @SuppressWarnings("NullAway")
   private static ErrorSanitizer returningNull() {
     return failure -> null;
+  }
+
+  @SuppressWarnings("NullAway")
+  private static ErrorSanitizer returningNullText() {
+    return failure -> new Failure(failure.type(), null, false, failure.metadata());
   }
 
   private static FailureRecorder recorder(ErrorSanitizer sanitizer) {
