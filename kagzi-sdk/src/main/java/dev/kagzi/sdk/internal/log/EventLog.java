@@ -93,8 +93,16 @@ public final class EventLog {
       try {
         logger.atLevel(level).setCause(cause).log(text.toString());
       } catch (Throwable e) {
-        // An exception may be user code whose getMessage() or toString() throws.
-        logger.atLevel(level).log(text + " (its exception cannot be logged: " + e.getClass() + ")");
+        writeWithoutCause(e.getClass());
+      }
+    }
+
+    /** An exception may be user code whose getMessage() or toString() throws. */
+    private void writeWithoutCause(Class<?> thrown) {
+      try {
+        logger.atLevel(level).log(text + " (its exception cannot be logged: " + thrown + ")");
+      } catch (Throwable e) {
+        // The application's logging throws. Work must not stop because it cannot be logged.
       }
     }
   }
