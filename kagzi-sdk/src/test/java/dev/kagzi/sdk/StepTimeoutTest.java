@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.AppenderBase;
 import ch.qos.logback.core.read.ListAppender;
 import dev.kagzi.protocol.v1.ErrorCode;
 import dev.kagzi.protocol.v1.ErrorDetail;
@@ -207,6 +208,50 @@ class StepTimeoutTest extends FakeServerTest {
     await().atMost(SOON).until(() -> worker.activeCount() == 0);
     assertThat(worker.stuckCount()).isZero();
     assertThat(reportsOfEpoch(1)).as("it has written no more").hasSize(3);
+  }
+
+  /** The thread that checks the timeouts of all runs also logs. */
+  @Test
+  void an_error_of_the_application_s_log_does_not_stop_the_timeouts_of_other_runs()
+      throws Exception {
+    CountDownLatch leave = new CountDownLatch(1);
+    BrokenAppender broken = new BrokenAppender();
+    broken.start();
+    STUCK.addAppender(broken);
+    try {
+      worker(
+              (ctx, name) ->
+                  ctx.step("charge")
+                      .timeout(SHORT)
+                      .run(
+                          String.class,
+                          () -> {
+                            switch (executions.incrementAndGet()) {
+                              case 1 -> ignoreInterruptsUntil(leave);
+                              case 3 -> new CountDownLatch(1).await();
+                              default -> {}
+                            }
+                            return "charged";
+                          }))
+          .start();
+      assertThat(start().result(SOON)).isEqualTo("charged");
+      assertThat(broken.reached.await(10, TimeUnit.SECONDS)).isTrue();
+
+      assertThat(start().result(SOON)).isEqualTo("charged");
+    } finally {
+      STUCK.detachAppender(broken);
+      leave.countDown();
+    }
+  }
+
+  private static final class BrokenAppender extends AppenderBase<ILoggingEvent> {
+    final CountDownLatch reached = new CountDownLatch(1);
+
+    @Override
+    protected void append(ILoggingEvent event) {
+      reached.countDown();
+      throw new NoClassDefFoundError("broken appender");
+    }
   }
 
   @Test

@@ -8,6 +8,8 @@ import dev.kagzi.protocol.v1.WorkflowServiceGrpc;
 import dev.kagzi.protocol.v1.WorkflowServiceGrpc.WorkflowServiceStub;
 import dev.kagzi.sdk.KagziException;
 import dev.kagzi.sdk.ServerUnavailableException;
+import dev.kagzi.sdk.internal.log.EventLog;
+import dev.kagzi.sdk.internal.log.RepeatLimiter;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
@@ -27,6 +29,7 @@ import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.Iterator;
 import java.util.Map;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -39,6 +42,7 @@ import org.jspecify.annotations.Nullable;
  * code could starve those and delay heartbeats.
  */
 public final class Connection implements AutoCloseable {
+  private static final EventLog log = EventLog.of(Connection.class);
   public static final Duration NO_TIMEOUT = Duration.ofDays(36_500);
   private static final long CALL_DEADLINE_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final long CONNECT_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -141,6 +145,30 @@ public final class Connection implements AutoCloseable {
     if (!timers.isShutdown()) {
       timers.schedule(task, delayMs, TimeUnit.MILLISECONDS);
     }
+  }
+
+  /**
+   * Runs the task on the timer thread again and again, with this pause before each time. What it
+   * throws is logged: a periodic task that throws would never be executed again.
+   */
+  public ScheduledFuture<?> every(long pauseMs, String what, Runnable task) {
+    RepeatLimiter failures = new RepeatLimiter();
+    return timers.scheduleWithFixedDelay(
+        () -> {
+          try {
+            task.run();
+          } catch (Throwable e) {
+            String text = "a periodic task of the client failed, it will be repeated";
+            (failures.isNew(e.getClass().getName()) ? log.error(text) : log.debug(text))
+                .with("task", what)
+                .with("address", addresses)
+                .cause(e)
+                .write();
+          }
+        },
+        pauseMs,
+        pauseMs,
+        TimeUnit.MILLISECONDS);
   }
 
   public ScheduledThreadPoolExecutor timers() {

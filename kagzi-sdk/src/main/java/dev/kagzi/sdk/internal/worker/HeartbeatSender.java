@@ -2,17 +2,19 @@ package dev.kagzi.sdk.internal.worker;
 
 import dev.kagzi.protocol.v1.HeartbeatRequest;
 import dev.kagzi.protocol.v1.HeartbeatResponse;
+import dev.kagzi.sdk.internal.log.EventLog;
+import dev.kagzi.sdk.internal.log.RepeatLimiter;
 import dev.kagzi.sdk.internal.wire.Connection;
 import dev.kagzi.sdk.internal.wire.RpcErrors;
 import dev.kagzi.sdk.internal.wire.UnaryAnswer;
 import java.util.concurrent.ScheduledFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /** Sends heartbeats with the worker's claims at the server's interval. Thread-safe. */
 final class HeartbeatSender {
+  private static final EventLog log = EventLog.of(HeartbeatSender.class);
   private static final int DEFAULT_SECONDS = 3;
 
   interface Owner {
@@ -29,6 +31,7 @@ final class HeartbeatSender {
   private final Owner owner;
   private final Count completed = new Count();
   private final Count failed = new Count();
+  private final RepeatLimiter failures = new RepeatLimiter();
   private final ReentrantLock lock = new ReentrantLock();
   private @Nullable ScheduledFuture<?> schedule;
   private boolean closed;
@@ -81,11 +84,7 @@ final class HeartbeatSender {
       if (schedule != null) {
         schedule.cancel(false);
       }
-      schedule =
-          connection
-              .timers()
-              .scheduleAtFixedRate(
-                  () -> send(intervalMs), intervalMs, intervalMs, TimeUnit.MILLISECONDS);
+      schedule = connection.every(intervalMs, "heartbeat", () -> send(intervalMs));
     } finally {
       lock.unlock();
     }
@@ -155,6 +154,7 @@ final class HeartbeatSender {
     completed.acknowledge(completedNow);
     failed.acknowledge(failedNow);
     answered = true;
+    failures.reset();
     owner.onResponse(response);
   }
 
@@ -162,6 +162,14 @@ final class HeartbeatSender {
     answered = false;
     if (RpcErrors.code(error) == io.grpc.Status.Code.NOT_FOUND) {
       owner.onUnknownWorker(workerId);
+    } else if (!RpcErrors.isTransient(error)) {
+      String reason = String.valueOf(error.getMessage());
+      String what = "heartbeat refused, the next one follows";
+      (failures.isNew(reason) ? log.warn(what) : log.debug(what))
+          .with("worker", workerId)
+          .with("error", reason)
+          .cause(error)
+          .write();
     }
   }
 }

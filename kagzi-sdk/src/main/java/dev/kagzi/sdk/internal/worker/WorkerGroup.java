@@ -2,6 +2,7 @@ package dev.kagzi.sdk.internal.worker;
 
 import dev.kagzi.sdk.Worker;
 import dev.kagzi.sdk.internal.log.EventLog;
+import dev.kagzi.sdk.internal.log.RepeatLimiter;
 import dev.kagzi.sdk.internal.metrics.ClientMetrics;
 import dev.kagzi.sdk.internal.run.RunExecution;
 import dev.kagzi.sdk.internal.wire.Connection;
@@ -41,32 +42,31 @@ public final class WorkerGroup implements Worker {
         settings.stream()
             .map(each -> new QueueWorker(connection, payloads, metrics, each))
             .toList();
+    RepeatLimiter failures = new RepeatLimiter();
     ScheduledFuture<?> tickTimer =
-        connection
-            .timers()
-            .scheduleWithFixedDelay(() -> tick(workers), TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
+        connection.every(TICK_MS, "timeout checks", () -> tick(workers, failures));
     WorkerGroup group = new WorkerGroup(workers, tickTimer, drainOnShutdown);
     group.addShutdownHook();
     workers.forEach(QueueWorker::start);
     return group;
   }
 
-  private static void tick(List<QueueWorker> workers) {
+  private static void tick(List<QueueWorker> workers, RepeatLimiter failures) {
     long now = System.nanoTime();
     for (QueueWorker worker : workers) {
       for (RunExecution run : worker.executions()) {
-        tick(run, now);
+        tick(run, now, failures);
       }
     }
   }
 
-  private static void tick(RunExecution run, long now) {
+  private static void tick(RunExecution run, long now, RepeatLimiter failures) {
     try {
       run.tick(now);
-    } catch (RuntimeException e) {
-      // A periodic timer task that throws is never executed again, which would stop the timeouts of
-      // all runs.
-      log.error("timeout check of a run failed, it will be repeated")
+    } catch (Throwable e) {
+      // One run must not keep the others from being checked.
+      String what = "timeout check of a run failed, it will be repeated";
+      (failures.isNew(e.getClass().getName()) ? log.error(what) : log.debug(what))
           .about(run.logged())
           .cause(e)
           .write();
