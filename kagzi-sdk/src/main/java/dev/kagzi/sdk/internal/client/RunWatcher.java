@@ -142,6 +142,10 @@ public final class RunWatcher {
       open = new Stream();
       stream = open;
       open.open();
+      if (stream != open) {
+        // An interceptor of the application threw, so the stream is broken already.
+        return;
+      }
       toWatch = new ArrayList<>(watches.keySet());
       toUnwatch.clear();
     }

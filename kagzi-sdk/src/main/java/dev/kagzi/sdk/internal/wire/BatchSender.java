@@ -171,13 +171,7 @@ public abstract class BatchSender<T extends BatchSender.Item<T>, A, R> {
 
   private void sendReady() {
     for (List<T> batch = nextBatch(); !batch.isEmpty(); batch = nextBatch()) {
-      Call call = new Call(batch);
-      try {
-        call(batch, call);
-      } catch (RuntimeException e) {
-        // An interceptor of the application may throw.
-        call.onError(e);
-      }
+      call(batch, new Call(batch));
     }
   }
 

@@ -55,6 +55,7 @@ public final class Channels {
     NettyChannelBuilder builder = builder(addresses, credentials.forChannel());
     builder
         .directExecutor()
+        .intercept(InterceptorGuard.INNER)
         .intercept(MetadataUtils.newAttachHeadersInterceptor(credentials.headers()))
         .maxInboundMessageSize(MESSAGE_BYTES_MAX)
         .flowControlWindow(WINDOW_BYTES)
@@ -67,7 +68,9 @@ public final class Channels {
   /** Not the direct executor: the server's writers would then run the client's callbacks. */
   public static ManagedChannel inProcess(
       String name, UnaryOperator<ManagedChannelBuilder<?>> options) {
-    return options.apply(InProcessChannelBuilder.forName(name)).build();
+    return options
+        .apply(InProcessChannelBuilder.forName(name).intercept(InterceptorGuard.INNER))
+        .build();
   }
 
   /** Returns a builder for a channel that uses the first of these servers that answers. */

@@ -71,7 +71,7 @@ public final class Connection implements AutoCloseable {
       String namespace,
       Duration callTimeout) {
     this.channel = channel;
-    this.calls = calls;
+    this.calls = ClientInterceptors.intercept(calls, InterceptorGuard.OUTER);
     this.addresses = addresses;
     this.namespace = namespace;
     this.callTimeout = callTimeout;
@@ -79,7 +79,7 @@ public final class Connection implements AutoCloseable {
     this.timers.setRemoveOnCancelPolicy(true);
     this.timers.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     this.timers.setContinueExistingPeriodicTasksAfterShutdownPolicy(false);
-    this.background = ClientInterceptors.intercept(calls, new InRootContext());
+    this.background = ClientInterceptors.intercept(this.calls, new InRootContext());
     this.workflows = WorkflowServiceGrpc.newStub(background);
     this.workers = WorkerServiceGrpc.newStub(background);
     new ReconnectTimer(channel, this::after, addresses).watch();

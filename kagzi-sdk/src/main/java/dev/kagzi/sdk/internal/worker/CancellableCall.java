@@ -23,13 +23,7 @@ abstract class CancellableCall<Q, A> implements ClientResponseObserver<Q, A> {
         return false;
       }
     }
-    try {
-      call();
-    } catch (RuntimeException e) {
-      // An interceptor of the application may throw.
-      onError(e);
-      return true;
-    }
+    call();
     boolean cancelNow;
     synchronized (this) {
       started = true;

@@ -39,6 +39,7 @@ final class WorkerSession {
   private final Backoff registerBackoff = new Backoff(50, 5_000);
   private final RepeatLimiter failures = new RepeatLimiter();
   private final Backoff attachBackoff = new Backoff(20, 2_000);
+  private final RepeatLimiter attachFailures = new RepeatLimiter();
   private volatile String workerId = "";
   private volatile boolean registered;
   private volatile @Nullable Attachment attachment;
@@ -167,7 +168,8 @@ final class WorkerSession {
     long pauseMs;
     lock.lock();
     try {
-      if (closed) {
+      // An interceptor of the application may throw after the answer was handled.
+      if (closed || registered) {
         return;
       }
       pauseMs = registerBackoff.nextMs();
@@ -227,6 +229,7 @@ final class WorkerSession {
         lock.lock();
         try {
           attachBackoff.reset();
+          attachFailures.reset();
         } finally {
           lock.unlock();
         }
@@ -261,7 +264,19 @@ final class WorkerSession {
     connection.after(pauseMs, () -> attach(broken.attachedWorkerId));
     switch (RpcErrors.code(error)) {
       case NOT_FOUND, FAILED_PRECONDITION -> owner.onRejected();
-      default -> {}
+      default -> {
+        if (!RpcErrors.isTransient(error)) {
+          String reason = String.valueOf(error.getMessage());
+          String what = "stream of the worker refused, it will be opened again";
+          (attachFailures.isNew(reason) ? log.warn(what) : log.debug(what))
+              .with("worker", broken.attachedWorkerId)
+              .with("queue", request.getTaskQueue())
+              .with("error", reason)
+              .with("pause_ms", pauseMs)
+              .cause(error)
+              .write();
+        }
+      }
     }
   }
 }
