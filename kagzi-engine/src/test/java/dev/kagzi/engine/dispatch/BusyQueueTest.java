@@ -71,33 +71,59 @@ class BusyQueueTest {
 
   /** As if its commit came a minute after its due time was computed. No event announces it. */
   private RunId insertLate() {
+    return insert(TYPE, "1 minute");
+  }
+
+  /** No event announces the run. */
+  private RunId insert(String type, String dueFor) {
     RunId run = RunId.next();
     database.execute(
         """
         INSERT INTO kagzi.workflow_runs
                (run_id, namespace, task_queue, workflow_type, version, status, available_at, created_at)
         VALUES ('%s', 'default', '%s', '%s', '', 'PENDING',
-                kagzi.clock() - interval '1 minute', kagzi.clock())
+                kagzi.clock() - interval '%s', kagzi.clock())
         """
-            .formatted(run, queue, TYPE));
+            .formatted(run, queue, type, dueFor));
     return run;
+  }
+
+  /** Polls for a type of which no run is started. */
+  private Poll pollIdle() {
+    return engine
+        .engine()
+        .tasks()
+        .poll(
+            new PollRequest(
+                engine.queue(),
+                engine.register(),
+                List.of(new PollRequest.Wanted("idle", "", 0)),
+                1,
+                60_000));
+  }
+
+  @Test
+  void a_run_whose_event_is_lost_is_found_although_runs_of_another_type_keep_the_queue_busy() {
+    WorkerId worker = engine.register();
+    Poll idle = pollIdle();
+    startAndPoll(worker);
+    startAndPoll(worker);
+    RunId unannounced = insert("idle", "0 seconds");
+
+    long begun = System.nanoTime();
+    while (!idle.tasks().isDone() && System.nanoTime() - begun < TIME_LIMIT.toNanos()) {
+      startAndPoll(worker);
+    }
+
+    assertThat(idle.tasks()).isDone();
+    assertThat(await(idle.tasks()).getFirst().claim().runId()).isEqualTo(unannounced);
   }
 
   @Test
   void a_run_below_the_low_water_mark_is_found_although_the_queue_is_never_quiet() {
     WorkerId worker = engine.register();
     // Waits all the time: a queue without polls forgets its marks.
-    Poll waiting =
-        engine
-            .engine()
-            .tasks()
-            .poll(
-                new PollRequest(
-                    engine.queue(),
-                    engine.register(),
-                    List.of(new PollRequest.Wanted("idle", "", 0)),
-                    1,
-                    60_000));
+    Poll waiting = pollIdle();
     startAndPoll(worker);
     startAndPoll(worker);
     RunId late = insertLate();

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** The backlogs of the types that polls of one queue have named. Guarded by its queue's lock. */
 final class Backlogs {
@@ -57,23 +58,40 @@ final class Backlogs {
   }
 
   long lowUs(PollRequest.Wanted type) {
+    Backlog backlog = find(type);
+    return backlog == null ? 0 : backlog.lowUs();
+  }
+
+  private @Nullable Backlog find(PollRequest.Wanted type) {
     Backlog exact = byType.get(type.typeVersion());
-    Backlog any = byType.get(new TypeVersion(type.type(), PollRequest.ANY_VERSION));
-    return exact != null ? exact.lowUs() : any != null ? any.lowUs() : 0;
+    return exact != null
+        ? exact
+        : byType.get(new TypeVersion(type.type(), PollRequest.ANY_VERSION));
   }
 
   void lowerLowUs(long us) {
     byType.values().forEach(backlog -> backlog.setLowUs(Math.min(backlog.lowUs(), us)));
   }
 
-  List<PollRequest.Wanted> withLowUs() {
+  /** The types with due times at which no claim query looks for runs. */
+  List<PollRequest.Wanted> notClaimed() {
     List<PollRequest.Wanted> types = new ArrayList<>();
     byType.forEach(
         (type, backlog) -> {
-          if (backlog.lowUs() > 0) {
+          if (backlog.lowUs() > 0 || !backlog.isPossible()) {
             types.add(new PollRequest.Wanted(type.type(), type.version(), 0));
           }
         });
     return types;
+  }
+
+  /**
+   * The due time up to which no claim query looks for runs of the type: its low-water mark, or the
+   * end of time if no run of it was announced. The event of one may be lost, while claim queries
+   * for other types keep the queue busy.
+   */
+  long notClaimedUntilUs(PollRequest.Wanted type) {
+    Backlog backlog = find(type);
+    return backlog == null || !backlog.isPossible() ? Long.MAX_VALUE : backlog.lowUs();
   }
 }

@@ -133,8 +133,8 @@ final class ClaimLoop implements AutoCloseable {
     long begun = System.nanoTime();
     List<PollRequest.Wanted> types = queue.typesIfQuietFor(0);
     if (types.isEmpty()) {
-      // Events announce the other due runs to the claim rounds that are under way.
-      checkForMissedRuns(session, queue, queue.typesWithLowUs(), queue::lowUs);
+      // Claim rounds that are under way find the other due runs.
+      checkForMissedRuns(session, queue, queue.typesNotClaimed(), queue::notClaimedUntilUs);
     } else {
       checkForMissedRuns(session, queue, types, type -> Long.MAX_VALUE);
     }

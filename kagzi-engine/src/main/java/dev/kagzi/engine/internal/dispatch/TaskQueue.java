@@ -406,7 +406,7 @@ final class TaskQueue {
 
   /**
    * Whether the fallback must check for due runs: because the queue is quiet, or because the last
-   * check is so long ago that it must look below the low-water marks, where no claim query looks.
+   * check is so long ago that it must look where no claim query of a busy queue looks.
    */
   synchronized boolean isFallbackDue() {
     boolean isOverdue = fallback.request(System.nanoTime());
@@ -417,9 +417,12 @@ final class TaskQueue {
     fallback.ended(System.nanoTime(), tookNanos);
   }
 
-  /** The types whose claim queries begin at a low-water mark. */
-  synchronized List<PollRequest.Wanted> typesWithLowUs() {
-    return backlogs.withLowUs();
+  synchronized List<PollRequest.Wanted> typesNotClaimed() {
+    return backlogs.notClaimed();
+  }
+
+  synchronized long notClaimedUntilUs(PollRequest.Wanted type) {
+    return backlogs.notClaimedUntilUs(type);
   }
 
   /**
