@@ -171,7 +171,13 @@ public abstract class BatchSender<T extends BatchSender.Item<T>, A, R> {
 
   private void sendReady() {
     for (List<T> batch = nextBatch(); !batch.isEmpty(); batch = nextBatch()) {
-      call(batch, new Call(batch));
+      Call call = new Call(batch);
+      try {
+        call(batch, call);
+      } catch (RuntimeException e) {
+        // Otherwise its items would be in flight for ever.
+        call.onError(e);
+      }
     }
   }
 
