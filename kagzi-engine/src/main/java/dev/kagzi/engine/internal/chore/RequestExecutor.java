@@ -234,11 +234,11 @@ public final class RequestExecutor<K, R> {
 
   /**
    * Whether another attempt would be refused, too. TOO_MANY_SIGNALS is not final, because the run
-   * may receive buffered signals.
+   * may receive buffered signals, and RUN_CONTINUED is not, because the chain may continue slower.
    */
   private static boolean isFinal(Refusal refusal) {
     return switch (refusal.code()) {
-      case NAMESPACE_DISABLED, TOO_MANY_SIGNALS, INTERNAL -> false;
+      case NAMESPACE_DISABLED, TOO_MANY_SIGNALS, RUN_CONTINUED, INTERNAL -> false;
       default ->
           refusal.reason() != Refusal.Reason.UNAVAILABLE
               && refusal.reason() != Refusal.Reason.RESOURCE_EXHAUSTED;
