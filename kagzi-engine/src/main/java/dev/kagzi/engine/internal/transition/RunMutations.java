@@ -25,6 +25,7 @@ import org.slf4j.LoggerFactory;
 record RunMutations(RunBatch batch, Versions versions, RunEvents events) {
   private static final Logger log = LoggerFactory.getLogger(RunMutations.class);
   private static final long US_PER_MS = 1_000;
+  private static final long CLEAN_UP_DELAY_MS_MAX = 1_000;
 
   void finish(RunRow row, RunStatus status, @Nullable Failure failure, @Nullable Payload output) {
     Claim claim = new Claim(row.runId(), row.lastClaim());
@@ -200,9 +201,14 @@ record RunMutations(RunBatch batch, Versions versions, RunEvents events) {
     return Math.max(0, Math.ceilDiv(dueUs - row.nowUs(), US_PER_MS));
   }
 
-  /** Ends the claim of an unfinished run, which can be claimed again after the delay. */
-  void release(RunRow row, long delayMs, @Nullable Failure blockedBy) {
+  /**
+   * Ends the claim of an unfinished run, which can be claimed again after the delay. A run that is
+   * cancelled waits shortly at most: its code must still clean up within its grace.
+   */
+  void release(RunRow row, long requestedMs, @Nullable Failure blockedBy) {
     Claim claim = new Claim(row.runId(), row.epoch());
+    long maxMs = row.mayMissCancel() ? 0 : CLEAN_UP_DELAY_MS_MAX;
+    long delayMs = row.isCancelRequested() ? Math.min(requestedMs, maxMs) : requestedMs;
     row.release(row.nowUs() + delayMs * US_PER_MS, blockedBy);
     batch.afterCommit(() -> events.claimEnded(claim));
     batch.afterCommit(() -> events.runDue(row.queue(), row.type(), delayMs));
