@@ -117,7 +117,7 @@ class HotPlanTest {
           hot("Tasks.CLAIM_SQL", "uuid, text, int", PKEY),
           hot("Messages.POST_SQL", ""),
           hot("Messages.TAKE_SQL", "", MESSAGES),
-          hot("Messages.TO_CHILDREN_SQL", "", "workflow_runs_parent"),
+          hot("Messages.OPEN_CHILDREN_SQL", "", "workflow_runs_parent"),
           hot("Messages.OF_ENDED_CHILDREN_SQL", "", "workflow_runs_parent", STEPS, PAYLOADS),
           hot("InsertRuns.PARENTS_SQL", "", PKEY),
           hot("CloseSteps.REOPEN_CHILDREN_SQL", "", STEPS, PKEY, CHAIN),

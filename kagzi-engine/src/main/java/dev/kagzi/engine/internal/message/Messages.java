@@ -16,7 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
-import org.jspecify.annotations.Nullable;
 
 public final class Messages {
   /**
@@ -62,27 +61,20 @@ public final class Messages {
   // children, the planner would otherwise choose a scan of the whole index and cache that plan.
 
   /**
-   * Posts CANCEL or TERMINATE to the active children of these runs, except detached ones: to those
-   * of a scope, and to that of a step. Children are inserted under the lock of their parent, which
-   * is held here, so none is missed.
+   * The active children of these runs, except detached ones. Children are inserted under the lock
+   * of their parent, which is held here, so none is missed.
    */
-  public static final String TO_CHILDREN_SQL =
+  public static final String OPEN_CHILDREN_SQL =
       """
-      INSERT INTO kagzi.run_messages (to_run, step_id, what, data, created_at)
-      SELECT c.run_id, '', n.what, n.data, kagzi.clock()
-        FROM unnest(?::uuid[], ?::text[], ?::text[], ?::text[], ?::bytea[])
-               AS n (run_id, scope, step_id, what, data)
+      SELECT n.run_id AS parent, c.run_id, c.parent_step_id
+        FROM unnest(?::uuid[]) AS n (run_id)
        CROSS JOIN LATERAL (
-             SELECT r.run_id
+             SELECT r.run_id, coalesce(r.parent_step_id, '') AS parent_step_id
                FROM kagzi.workflow_runs r
               WHERE r.parent_run_id = n.run_id
                 AND r.finished_at IS NULL
                 AND r.detached IS NOT TRUE
-                AND (starts_with(coalesce(r.parent_step_id, ''), n.scope)
-                     OR r.parent_step_id = n.step_id)
              OFFSET 0) AS c
-          ON CONFLICT (to_run, step_id, what) DO NOTHING
-      RETURNING to_run
       """;
 
   /**
@@ -143,33 +135,16 @@ public final class Messages {
         .update();
   }
 
-  /**
-   * A cancel of children of a run.
-   *
-   * @param scope the children whose steps have this prefix; empty: all
-   * @param stepKey the child of this step is cancelled too
-   * @param why with a failure the children are terminated, without one cancelled
-   */
-  public record ToChildren(RunId parent, String scope, String stepKey, @Nullable Failure why) {
-    private String type() {
-      return (why == null ? RunMessage.Type.CANCEL : RunMessage.Type.TERMINATE).name();
-    }
+  /** A child of a run, and the step of the run that started it. */
+  public record Child(RunId parent, String stepKey, RunId runId) {}
 
-    private byte @Nullable [] data() {
-      return why == null ? null : Json.encode(why).getBytes(StandardCharsets.UTF_8);
-    }
-  }
-
-  /** Posts these cancels to the active children, except detached ones. Returns the receivers. */
-  public static List<RunId> postToChildren(Session tx, List<ToChildren> cancels)
+  /** Returns the active children of locked runs, except detached ones. */
+  public static List<Child> openChildren(Session tx, Collection<RunId> parents)
       throws SQLException {
-    return tx.query(TO_CHILDREN_SQL)
-        .bindUuids(cancels, each -> each.parent().value())
-        .bindTexts(cancels, ToChildren::scope)
-        .bindTexts(cancels, ToChildren::stepKey)
-        .bindTexts(cancels, ToChildren::type)
-        .bindBytes(cancels, ToChildren::data)
-        .list(row -> row.runId("to_run"));
+    return tx.query(OPEN_CHILDREN_SQL)
+        .bindUuids(parents, RunId::value)
+        .list(
+            row -> new Child(row.runId("parent"), row.text("parent_step_id"), row.runId("run_id")));
   }
 
   /** Posts the results of completed children to resumed runs. Returns the receivers. */

@@ -37,6 +37,11 @@ public record RunMessage(
     return new RunMessage(to, stepKey, Type.FAILED, from, null, why);
   }
 
+  /** A parent ends its child: terminates it if there is a failure, else cancels it. */
+  public static RunMessage fromParent(RunId to, @Nullable Failure why) {
+    return new RunMessage(to, "", why == null ? Type.CANCEL : Type.TERMINATE, null, null, why);
+  }
+
   /** The same message to another run. */
   public RunMessage to(RunId other) {
     return new RunMessage(other, stepKey, type, from, output, failure);

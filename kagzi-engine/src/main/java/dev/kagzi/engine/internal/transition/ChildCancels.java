@@ -2,22 +2,50 @@ package dev.kagzi.engine.internal.transition;
 
 import dev.kagzi.engine.internal.db.Session;
 import dev.kagzi.engine.internal.message.Messages;
+import dev.kagzi.engine.internal.message.RunMessage;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.RunId;
 import java.sql.SQLException;
-import java.util.LinkedHashSet;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The cancels that a batch posts to children. */
+/**
+ * The cancels that a batch posts to children. The children of a run are read once, however many
+ * branches have learnt of the cancel.
+ */
 final class ChildCancels {
-  private final Set<Messages.ToChildren> all = new LinkedHashSet<>();
+  private final Map<RunId, OfRun> byRun = new LinkedHashMap<>();
+
+  /** Which children of a run are cancelled: those of scopes and steps, or all. */
+  private static final class OfRun {
+    final Set<String> scopes = new HashSet<>();
+    final Set<String> steps = new HashSet<>();
+    boolean all;
+    @Nullable Failure why;
+
+    boolean contains(String step) {
+      if (all || steps.contains(step)) {
+        return true;
+      }
+      for (int end = step.indexOf('/'); end >= 0; end = step.indexOf('/', end + 1)) {
+        if (scopes.contains(step.substring(0, end + 1))) {
+          return true;
+        }
+      }
+      return false;
+    }
+  }
 
   /** Cancels all children of a run; terminates them if there is a failure. */
   void ofRun(RunId run, @Nullable Failure why) {
-    all.removeIf(each -> each.parent().equals(run));
-    all.add(new Messages.ToChildren(run, "", "", why));
+    OfRun cancels = of(run);
+    cancels.all = true;
+    cancels.why = why;
   }
 
   /**
@@ -28,11 +56,31 @@ final class ChildCancels {
    * @param stepKey the step at which the code learnt it; its child is cancelled in any scope
    */
   void ofScope(RunId run, String scope, String stepKey) {
-    all.add(new Messages.ToChildren(run, scope, stepKey, null));
+    OfRun cancels = of(run);
+    cancels.all |= scope.isEmpty();
+    cancels.scopes.add(scope);
+    cancels.steps.add(stepKey);
+  }
+
+  private OfRun of(RunId run) {
+    return byRun.computeIfAbsent(run, same -> new OfRun());
   }
 
   /** Posts the cancels. Returns the receivers. */
   List<RunId> post(Session tx) throws SQLException {
-    return all.isEmpty() ? List.of() : Messages.postToChildren(tx, List.copyOf(all));
+    if (byRun.isEmpty()) {
+      return List.of();
+    }
+    List<RunMessage> messages = new ArrayList<>();
+    for (Messages.Child child : Messages.openChildren(tx, byRun.keySet())) {
+      OfRun cancels = of(child.parent());
+      if (cancels.contains(child.stepKey())) {
+        messages.add(RunMessage.fromParent(child.runId(), cancels.why));
+      }
+    }
+    if (!messages.isEmpty()) {
+      Messages.post(tx, messages);
+    }
+    return messages.stream().map(RunMessage::to).toList();
   }
 }
