@@ -10,10 +10,24 @@ final class Backlog {
   private long unknownSince;
   private int runsMax;
   private long announcements;
+  private int claimQueries;
   private long lowUs;
 
   boolean isPossible() {
     return unknown || runsMax > 0;
+  }
+
+  /** Whether all due runs are claimed, and not only about to be claimed by a query. */
+  boolean isClaimed() {
+    return !isPossible() && claimQueries == 0;
+  }
+
+  void queryBegun() {
+    claimQueries++;
+  }
+
+  void queryEnded() {
+    claimQueries--;
   }
 
   boolean isBounded() {

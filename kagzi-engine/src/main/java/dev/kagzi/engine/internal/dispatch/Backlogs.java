@@ -78,7 +78,7 @@ final class Backlogs {
     List<PollRequest.Wanted> types = new ArrayList<>();
     byType.forEach(
         (type, backlog) -> {
-          if (backlog.lowUs() > 0 || !backlog.isPossible()) {
+          if (backlog.lowUs() > 0 || backlog.isClaimed()) {
             types.add(new PollRequest.Wanted(type.type(), type.version(), 0));
           }
         });
@@ -92,6 +92,6 @@ final class Backlogs {
    */
   long notClaimedUntilUs(PollRequest.Wanted type) {
     Backlog backlog = find(type);
-    return backlog == null || !backlog.isPossible() ? Long.MAX_VALUE : backlog.lowUs();
+    return backlog == null || backlog.isClaimed() ? Long.MAX_VALUE : backlog.lowUs();
   }
 }

@@ -88,7 +88,11 @@ final class ClaimGroup {
     }
     int left = slots.size();
     for (PollRequest.Wanted type : types) {
-      left -= backlogs.of(type).subtract(left);
+      Backlog backlog = backlogs.of(type);
+      left -= backlog.subtract(left);
+      if (!slots.isEmpty()) {
+        backlog.queryBegun();
+      }
     }
   }
 
@@ -108,9 +112,10 @@ final class ClaimGroup {
    * Releases the reserved slots; a second call has no effect. There is a second call if {@link
    * ClaimLoop} fails after {@link TaskQueue#claimed}, which has already released the slots.
    */
-  void releaseSlots() {
+  void releaseSlots(Backlogs backlogs) {
     if (!slotsReleased) {
       slotsReleased = true;
+      types.forEach(type -> backlogs.of(type).queryEnded());
       slots.forEach(slot -> worker(slot).unreserveForClaim());
     }
   }

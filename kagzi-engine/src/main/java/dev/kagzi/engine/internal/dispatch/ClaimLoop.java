@@ -132,13 +132,16 @@ final class ClaimLoop implements AutoCloseable {
   private void checkForMissedRuns(Session session, TaskQueue queue) throws SQLException {
     long begun = System.nanoTime();
     List<PollRequest.Wanted> types = queue.typesIfQuietFor(0);
-    if (types.isEmpty()) {
-      // Claim rounds that are under way find the other due runs.
-      checkForMissedRuns(session, queue, queue.typesNotClaimed(), queue::notClaimedUntilUs);
-    } else {
-      checkForMissedRuns(session, queue, types, type -> Long.MAX_VALUE);
+    try {
+      if (types.isEmpty()) {
+        // Claim rounds that are under way find the other due runs.
+        checkForMissedRuns(session, queue, queue.typesNotClaimed(), queue::notClaimedUntilUs);
+      } else {
+        checkForMissedRuns(session, queue, types, type -> Long.MAX_VALUE);
+      }
+    } finally {
+      queue.fallbackEnded(System.nanoTime() - begun);
     }
-    queue.fallbackEnded(System.nanoTime() - begun);
   }
 
   private void checkForMissedRuns(

@@ -31,11 +31,6 @@ final class PollingWorkers implements Iterable<PollingWorker> {
     return byWorker.getOrDefault(workerId, List.of());
   }
 
-  @Nullable PollingWorker first(WorkerId workerId) {
-    List<PollingWorker> present = of(workerId);
-    return present.isEmpty() ? null : present.getFirst();
-  }
-
   PollingWorker computeIfAbsent(PollRequest request, Supplier<PollingWorker> create) {
     PollingWorker present = of(request);
     if (present != null) {

@@ -313,7 +313,7 @@ final class TaskQueue {
    */
   synchronized QueueEffects claimed(ClaimGroup group, List<ClaimedRun> claimed, boolean isCut) {
     QueueEffects effects = new QueueEffects();
-    group.releaseSlots();
+    group.releaseSlots(backlogs);
     for (ClaimedRun run : claimed) {
       PollingWorker worker = group.worker(run.worker());
       worker.addUndelivered(run.task().type());
@@ -335,7 +335,7 @@ final class TaskQueue {
 
   synchronized QueueEffects claimNotMade(ClaimGroup group) {
     QueueEffects effects = new QueueEffects();
-    group.releaseSlots();
+    group.releaseSlots(backlogs);
     backlogs.announceUnknown();
     retryLater(effects);
     return effects;
@@ -445,12 +445,12 @@ final class TaskQueue {
 
   /** A claim of the worker has ended: it has one more free slot. */
   synchronized QueueEffects slotFreed(WorkerId workerId) {
-    PollingWorker worker = workers.first(workerId);
-    if (worker == null) {
-      return new QueueEffects();
+    List<PollingWorker> present = workers.of(workerId);
+    if (present.size() == 1) { // Otherwise unknown whose slot it is. Its next poll has it.
+      present.getFirst().slotFreed();
     }
-    worker.slotFreed();
-    return worker.limits.isNone() ? new QueueEffects() : checkEverything();
+    boolean hasLimits = !present.isEmpty() && !present.getFirst().limits.isNone();
+    return hasLimits ? checkEverything() : new QueueEffects();
   }
 
   synchronized QueueEffects removeWorker(WorkerId workerId) {

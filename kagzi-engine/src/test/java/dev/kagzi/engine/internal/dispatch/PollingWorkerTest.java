@@ -117,11 +117,12 @@ class PollingWorkerTest {
     poll("2", 1);
     ClaimGroup group = new ClaimGroup(worker.types(), worker.limits);
     group.add(worker);
-    group.reserveSlots(new Backlogs(), System.nanoTime());
+    Backlogs backlogs = new Backlogs();
+    group.reserveSlots(backlogs, System.nanoTime());
     assertThat(worker.freeSlots(System.nanoTime())).isZero();
 
-    group.releaseSlots();
-    group.releaseSlots();
+    group.releaseSlots(backlogs);
+    group.releaseSlots(backlogs);
 
     assertThat(worker.freeSlots(System.nanoTime())).isEqualTo(10);
     assertThat(hasFreeSlot("2")).isTrue();
