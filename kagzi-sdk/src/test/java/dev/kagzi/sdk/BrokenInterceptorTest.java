@@ -64,6 +64,25 @@ class BrokenInterceptorTest extends FakeServerTest {
     }
   }
 
+  @Test
+  void a_worker_keeps_its_claim_however_often_a_report_cannot_be_sent() {
+    AtomicInteger executions = new AtomicInteger();
+    try (Kagzi broken = connect(new Broken(Place.CREATE, Set.of("Report"), 8))) {
+      broken
+          .worker()
+          .workflow(
+              GREET,
+              (ctx, name) -> {
+                executions.incrementAndGet();
+                return name;
+              })
+          .start();
+
+      assertThat(start().result(LATER)).isEqualTo("Ada");
+    }
+    assertThat(executions).hasValue(1);
+  }
+
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "CLOSE")
   void a_wait_fails_with_the_exception_and_the_next_one_succeeds(Place place) {

@@ -110,11 +110,13 @@ public final class Reporter extends BatchSender<Reporter.Report, ReportResponse,
     return isFinal ? Retry.NO : Retry.YES;
   }
 
-  // Other errors (an expired token, a server that is being replaced) are temporary.
+  // Other errors (an expired token, a server that is being replaced) are temporary. So is what an
+  // interceptor of the application throws: it has a cause, and an error of the server has none.
   private static boolean isAboutItems(Throwable error) {
     return switch (RpcErrors.code(error)) {
       case INVALID_ARGUMENT, OUT_OF_RANGE, DATA_LOSS -> true;
-      case INTERNAL, UNKNOWN -> !RpcErrors.isTransient(error);
+      case INTERNAL, UNKNOWN ->
+          !RpcErrors.isTransient(error) && io.grpc.Status.fromThrowable(error).getCause() == null;
       default -> false;
     };
   }
