@@ -114,6 +114,7 @@ final class CallbackBodies {
     byte[] bytes() {
       ByteBuffer all = ByteBuffer.allocate(size);
       parts.forEach(all::put);
+      parts.clear();
       return all.array();
     }
 
