@@ -1,5 +1,7 @@
 package dev.kagzi.torture;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.kagzi.torture.BankFaults.Kind;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -8,6 +10,9 @@ import java.time.Duration;
 /** A short torture of the bank with chosen faults. */
 final class BankTrial {
   static final int TELLERS = 4;
+
+  /** Few transfers, because a planted fault keeps each of them for a while. */
+  private static final Duration PLANT_PACE = Duration.ofMillis(200);
 
   private final StringWriter out = new StringWriter();
   private final Console console = new Console(new PrintWriter(out));
@@ -29,6 +34,18 @@ final class BankTrial {
       }
       return torture.finishAndCheck();
     }
+  }
+
+  /** Asserts that a torture with a planted fault breaks this rule. */
+  static void assertFound(String rule, BankPlant plant, Injected... faults) {
+    BankTrial trial = new BankTrial();
+
+    Verdict verdict =
+        trial.torture(new BankTorture.Settings(1, 2, TELLERS, PLANT_PACE, 1, plant), faults);
+
+    assertThat(verdict.problems())
+        .as(trial.printed())
+        .anyMatch(problem -> problem.startsWith(rule));
   }
 
   String printed() {
