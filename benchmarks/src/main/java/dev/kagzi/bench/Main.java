@@ -85,8 +85,7 @@ public final class Main implements Callable<Integer> {
   @Option(
       names = "--embedded",
       description =
-          "With --latency: the server is in the JVM of client and worker, as DBOS is, and is called"
-              + " in memory.")
+          "The server is in the JVM of client and worker, as DBOS is, and is called in memory.")
   private boolean embedded;
 
   @Option(
@@ -166,9 +165,6 @@ public final class Main implements Callable<Integer> {
     if (latency && inFlight != null && inFlight != 1) {
       throw refused("--in-flight: " + inFlight + " (expected: none with --latency)");
     }
-    if (embedded && !latency) {
-      throw refused("--embedded: without --latency (expected: --latency --embedded)");
-    }
     if (embedded && peer == Peer.TELEMETRY) {
       throw refused("--compare: telemetry (expected: dbos with --embedded)");
     }
@@ -181,8 +177,10 @@ public final class Main implements Callable<Integer> {
         if (peer != null && !(peer == Peer.DBOS && scenario == Scenario.TXSTEP)) {
           throw refused("--scenario: " + scenario + " (expected: one that can be compared)");
         }
-        if (latency) {
-          throw refused("--scenario: " + scenario + " (expected: one of runs with --latency)");
+        if (latency || embedded) {
+          throw refused(
+              "--scenario: %s (expected: one of runs with %s)"
+                  .formatted(scenario, latency ? "--latency" : "--embedded"));
         }
       }
     }
@@ -217,7 +215,9 @@ public final class Main implements Callable<Integer> {
       throw refused("--servers: " + servers + " (expected: none with --compare)");
     }
     if (latency || embedded) {
-      throw refused("--latency: with several servers (expected: --in-flight)");
+      throw refused(
+          (latency ? "--latency" : "--embedded")
+              + ": with several servers (expected: --in-flight)");
     }
     for (Scenario scenario : scenarios) {
       if (!Scenario.WITH_SERVERS.contains(scenario)) {

@@ -111,7 +111,6 @@ class MainTest {
   @ParameterizedTest
   @CsvSource({
     "--runs=0, --runs: 0 (expected: >= 1)",
-    "--embedded, --embedded: without --latency (expected: --latency --embedded)",
     "--latency --in-flight=2, --in-flight: 2 (expected: none with --latency)",
     "--compare=telemetry --latency --embedded,"
         + " --compare: telemetry (expected: dbos with --embedded)",
@@ -123,6 +122,8 @@ class MainTest {
     "--servers=0, --servers: 0 (expected: >= 1)",
     "--servers=2 --compare=servers, --servers: 2 (expected: none with --compare)",
     "--servers=2 --latency, --latency: with several servers (expected: --in-flight)",
+    "--servers=2 --embedded, --embedded: with several servers (expected: --in-flight)",
+    "--embedded --scenario=pages, --scenario: PAGES (expected: one of runs with --embedded)",
     "--servers=2 --scenario=sleep, '--scenario: SLEEP (expected: W0, W5 or W50 with servers)'",
     "--latency --embedded --scenario=latencies,"
         + " --scenario: LATENCIES (expected: one of runs with --latency)",

@@ -82,6 +82,10 @@ final class RealServer implements AutoCloseable {
     return server.httpPort();
   }
 
+  String inProcessName() {
+    return server.inProcessName();
+  }
+
   int port() {
     return port;
   }

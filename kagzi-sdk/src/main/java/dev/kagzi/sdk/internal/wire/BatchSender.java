@@ -172,12 +172,14 @@ public abstract class BatchSender<T extends BatchSender.Item<T>, A, R> {
   private void sendReady() {
     for (List<T> batch = nextBatch(); !batch.isEmpty(); batch = nextBatch()) {
       Call call = new Call(batch);
+      call.sender = Thread.currentThread();
       try {
         call(batch, call);
       } catch (RuntimeException e) {
         // Otherwise its items would be in flight for ever.
         call.onError(e);
       }
+      call.sender = null;
     }
   }
 
@@ -218,6 +220,9 @@ public abstract class BatchSender<T extends BatchSender.Item<T>, A, R> {
     private final List<T> batch;
     private @Nullable A response;
 
+    /** The thread that is sending the call. Other threads only see that it is not themselves. */
+    private @Nullable Thread sender;
+
     Call(List<T> batch) {
       this.batch = batch;
     }
@@ -232,9 +237,19 @@ public abstract class BatchSender<T extends BatchSender.Item<T>, A, R> {
       Retry retry = afterFailure(batch, error);
       if (retry == Retry.NO) {
         ended(batch, List.of(), retry, null);
+        sendNext();
         batch.forEach(item -> failed(item, error));
       } else {
         ended(batch, batch, retry, error);
+        sendNext();
+      }
+    }
+
+    // A server in this process may answer while the call is still being sent. Then the loop that
+    // sends it continues; sending from here would nest all further calls.
+    private void sendNext() {
+      if (!Thread.currentThread().equals(sender)) {
+        sendReady();
       }
     }
 
@@ -263,8 +278,9 @@ public abstract class BatchSender<T extends BatchSender.Item<T>, A, R> {
           refusal = refused;
         }
       }
-      // This sends the next call before the results are handled, so that the server is not idle.
       ended(batch, again, Retry.YES, refusal);
+      // Before the results are handled, so that the server is not idle.
+      sendNext();
       for (int i = 0; i < answered.size(); i++) {
         answered(answered.get(i), finalResults.get(i));
       }
@@ -300,7 +316,6 @@ public abstract class BatchSender<T extends BatchSender.Item<T>, A, R> {
       Throwable error = reason == null ? closed : reason;
       left.forEach(item -> failed(item, error));
     }
-    sendReady();
   }
 
   /** Makes the lanes of a call that has ended ready, first of all those with items to retry. */

@@ -65,12 +65,15 @@ public final class Channels {
     return options.apply(builder).build();
   }
 
-  /** Not the direct executor: the server's writers would then run the client's callbacks. */
+  /**
+   * Opens a channel to a server of the same process. It runs callbacks on the threads of the server
+   * that answer, without a change of threads, so callbacks must not block.
+   */
   public static ManagedChannel inProcess(
       String name, UnaryOperator<ManagedChannelBuilder<?>> options) {
-    return options
-        .apply(InProcessChannelBuilder.forName(name).intercept(InterceptorGuard.INNER))
-        .build();
+    InProcessChannelBuilder builder =
+        InProcessChannelBuilder.forName(name).directExecutor().intercept(InterceptorGuard.INNER);
+    return options.apply(builder).build();
   }
 
   /** Returns a builder for a channel that uses the first of these servers that answers. */

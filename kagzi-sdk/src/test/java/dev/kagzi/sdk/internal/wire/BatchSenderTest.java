@@ -166,6 +166,18 @@ class BatchSenderTest {
   }
 
   @Test
+  void calls_that_are_answered_while_they_are_sent_are_not_nested() {
+    occupyCalls();
+    IntStream.range(0, 30).forEach(i -> sender.send("x"));
+    sender.answerAtOnce = true;
+
+    sender.calls.getFirst().answer("");
+
+    assertThat(sender.results).hasSize(31);
+    assertThat(sender.nestedMax).isOne();
+  }
+
+  @Test
   void a_close_fails_what_is_queued_and_a_call_in_flight_is_not_retried() {
     Lane<Word> lane = new Lane<>();
     sender.send(lane, "a");
@@ -250,6 +262,9 @@ class BatchSenderTest {
     final List<Call> calls = new CopyOnWriteArrayList<>();
     final List<String> results = new CopyOnWriteArrayList<>();
     volatile @Nullable RuntimeException throwOnce;
+    boolean answerAtOnce;
+    private int nested;
+    int nestedMax;
 
     Words(Connection connection) {
       super(connection, "word", 10, new Backoff(20, 1_000));
@@ -280,7 +295,13 @@ class BatchSenderTest {
         throwOnce = null;
         throw thrown;
       }
-      calls.add(new Call(batch, answer));
+      Call call = new Call(batch, answer);
+      calls.add(call);
+      if (answerAtOnce) {
+        nestedMax = Math.max(nestedMax, ++nested);
+        call.answer(batch.stream().map(word -> word.text).toArray(String[]::new));
+        nested--;
+      }
     }
 
     @Override
