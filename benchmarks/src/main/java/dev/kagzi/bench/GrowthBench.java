@@ -19,6 +19,10 @@ final class GrowthBench {
   private static final Duration WARM_UP = Duration.ofSeconds(15);
   private static final double IDLE_STATEMENTS_MAX = 1;
   private static final double IDLE_CORES_MAX = 0.01;
+  private static final double SLEEPS_ON_TIME_MS_MAX = 250;
+
+  /** For 100,000 sleeps, which is the full size. */
+  private static final double SLEEPS_AT_ONCE_MS_MAX = 5_000;
 
   private final DatabaseServer server;
   private final Progress progress;
@@ -97,8 +101,36 @@ final class GrowthBench {
     rate("C100", empty, filled, GrowthLoads::children);
     rate("256 KiB payloads", empty, filled, GrowthLoads::largePayloads);
     time("resume of a long run", empty, filled, GrowthLoads::resumeMs);
-    time("sleeps due at once, p99", empty, filled, GrowthLoads::sleepLatenessMs);
+    compareSleeps(empty, filled);
     rate("burst", empty, filled, GrowthLoads::burst);
+  }
+
+  private void compareSleeps(GrowthLoads empty, GrowthLoads filled) {
+    double[] onTime = inTurn("sleeps on time", empty, filled, loads -> loads.sleepsOnTime().p99());
+    add(GrowthLine.cost("sleeps on time, p99", "ms", onTime[0], onTime[1], SLEEPS_ON_TIME_MS_MAX));
+    String name = "%,d sleeps due at once".formatted(sizes.sleepsAtOnce());
+    List<GrowthLoads.Lateness> emptyLateness = new ArrayList<>();
+    List<GrowthLoads.Lateness> filledLateness = new ArrayList<>();
+    print(name);
+    for (int i = 0; i < sizes.repetitions(); i++) {
+      emptyLateness.add(empty.sleepsAtOnce());
+      filledLateness.add(filled.sleepsAtOnce());
+    }
+    ToDoubleFunction<GrowthLoads.Lateness> p99 = GrowthLoads.Lateness::p99;
+    add(GrowthLine.time(name + ", p99", median(emptyLateness, p99), median(filledLateness, p99)));
+    ToDoubleFunction<GrowthLoads.Lateness> last = GrowthLoads.Lateness::last;
+    add(
+        GrowthLine.cost(
+            name + ", last",
+            "ms",
+            median(emptyLateness, last),
+            median(filledLateness, last),
+            SLEEPS_AT_ONCE_MS_MAX));
+  }
+
+  private static double median(
+      List<GrowthLoads.Lateness> all, ToDoubleFunction<GrowthLoads.Lateness> figure) {
+    return median(all.stream().mapToDouble(figure).toArray());
   }
 
   /** More workers, queues and namespaces, on the tables that were empty at first. */

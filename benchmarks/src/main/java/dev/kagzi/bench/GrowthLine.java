@@ -46,6 +46,13 @@ record GrowthLine(
         : grown < grownMax.getAsDouble();
   }
 
+  /** The highest ratio, or the limit of a cost. */
+  String target() {
+    return grownMax.isPresent()
+        ? String.format(Locale.ROOT, "< %s", grownMax.getAsDouble())
+        : String.format(Locale.ROOT, "<= %s", RATIO_MAX);
+  }
+
   /** The target that was missed, in words; empty if it was met. */
   String missed() {
     if (isMet()) {

@@ -14,13 +14,17 @@ import java.util.List;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 /** The measurements of {@link GrowthBench} on one database: each method returns one figure. */
 final class GrowthLoads {
+  private static final int IN_FLIGHT_MAX = 256;
   private static final int WIDTH = 100;
   private static final int WIDE_IN_FLIGHT = 8;
   private static final int LARGE_IN_FLIGHT = 8;
@@ -32,7 +36,9 @@ final class GrowthLoads {
   // replayed.
   private static final Duration NAP = Duration.ofMillis(1_500);
   private static final double STARTS_PER_S = 1_500;
-  private static final long SLEEP_SECONDS_MIN = 2;
+  private static final Duration SLEEP_MIN = Duration.ofSeconds(2);
+  private static final Duration SLEEPS_APART = Duration.ofMillis(10);
+  private static final Duration WAKE_UP_MAX = Duration.ofMinutes(10);
 
   private static final WorkflowType<String, String> LARGE_RUN =
       WorkflowType.of("bench-large", String.class, String.class).queue("bench-large");
@@ -182,35 +188,62 @@ final class GrowthLoads {
     return DONE;
   }
 
-  /** How late runs continue that sleep until the same instant: p99, in ms. */
-  double sleepLatenessMs() {
+  /** How late runs continue that sleep until the same instant. */
+  Lateness sleepsAtOnce() {
+    return lateness(sizes.sleepsAtOnce(), Duration.ZERO);
+  }
+
+  /** How late runs continue whose sleeps end one after the other, at an even rate. */
+  Lateness sleepsOnTime() {
+    return lateness(sizes.sleepsOnTime(), SLEEPS_APART);
+  }
+
+  /**
+   * How late the code of runs continues after a sleep, in ms.
+   *
+   * @param last the highest of all
+   */
+  record Lateness(double p99, double last) {}
+
+  private Lateness lateness(int runs, Duration apart) {
     Queue<Long> lateMs = new ConcurrentLinkedQueue<>();
+    CountDownLatch asleep = new CountDownLatch(runs);
     return with(
         List.of("bench-sleepers"),
         worker ->
             worker
-                .workflow(SLEEPER, (ctx, untilMs) -> sleeper(ctx, untilMs, lateMs))
+                .workflow(
+                    SLEEPER,
+                    (ctx, untilMs) -> {
+                      sleepUntil(ctx, untilMs);
+                      lateMs.add(System.currentTimeMillis() - untilMs);
+                      asleep.countDown();
+                      return DONE;
+                    })
                 .maxConcurrent(1_000),
         () -> {
-          int runs = sizes.sleepsAtOnce();
-          long seconds = SLEEP_SECONDS_MIN + (long) Math.ceil(runs / STARTS_PER_S);
-          long untilMs = System.currentTimeMillis() + Duration.ofSeconds(seconds).toMillis();
-          startAll(SLEEPER, runs, () -> untilMs).forEach(RunHandle::result);
+          Duration starts = Duration.ofSeconds((long) Math.ceil(runs / STARTS_PER_S));
+          AtomicLong untilMs =
+              new AtomicLong(System.currentTimeMillis() + SLEEP_MIN.plus(starts).toMillis());
+          List<RunHandle<String>> all =
+              startAll(SLEEPER, runs, () -> untilMs.getAndAdd(apart.toMillis()));
+          // Only then: callers that await results would compete with the wake-ups.
+          await(asleep);
+          awaitAll(all);
           long[] nanos =
               lateMs.stream()
                   .mapToLong(ms -> Duration.ofMillis(Math.max(1, ms)).toNanos())
+                  .sorted()
                   .toArray();
-          return Latency.of("sleep", nanos, 1).p99();
+          return new Lateness(Latency.of("sleep", nanos, 1).p99(), nanos[nanos.length - 1] / 1e6);
         });
   }
 
-  private static String sleeper(WorkflowContext ctx, Long untilMs, Queue<Long> lateMs) {
+  private static void sleepUntil(WorkflowContext ctx, long untilMs) {
     // Recorded, because the time that is left differs in a replay.
     long leftMs =
         ctx.step("left", Long.class, () -> Math.max(1, untilMs - System.currentTimeMillis()));
     ctx.sleep("nap", Duration.ofMillis(leftMs));
-    lateMs.add(System.currentTimeMillis() - untilMs);
-    return DONE;
   }
 
   /** Runs per second, from the registration of a worker to the end of all runs that waited. */
@@ -230,10 +263,19 @@ final class GrowthLoads {
       WorkflowType<I, String> type, int count, Supplier<I> input) {
     Queue<RunHandle<String>> runs = new ConcurrentLinkedQueue<>();
     Callers.drive(
-        Load.of(Math.min(256, count), count),
+        Load.of(Math.min(IN_FLIGHT_MAX, count), count),
         () -> runs.add(kagzi.workflow(type).start(input.get())),
         progress);
     return List.copyOf(runs);
+  }
+
+  /** Waits for all results. One caller alone would need longer than the runs themselves. */
+  private void awaitAll(List<RunHandle<String>> runs) {
+    Queue<RunHandle<String>> left = new ConcurrentLinkedQueue<>(runs);
+    Callers.drive(
+        Load.of(Math.min(IN_FLIGHT_MAX, runs.size()), runs.size()),
+        () -> left.remove().result(),
+        progress);
   }
 
   /** W5 with this many workers, which have a slot for each run in flight together. */
@@ -356,6 +398,18 @@ final class GrowthLoads {
         cores.server().orElse(0) + cores.postgres().orElse(0));
   }
 
+  private static void await(CountDownLatch asleep) {
+    try {
+      if (!asleep.await(WAKE_UP_MAX.toSeconds(), TimeUnit.SECONDS)) {
+        throw new BenchException(
+            "sleeping runs: %d after %s (expected: 0)".formatted(asleep.getCount(), WAKE_UP_MAX));
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new BenchException("interrupted", e);
+    }
+  }
+
   private static void pause(Duration time) {
     try {
       Thread.sleep(time);
@@ -384,8 +438,7 @@ final class GrowthLoads {
         .runsPerSecond();
   }
 
-  private double with(
-      List<String> queues, Consumer<WorkerBuilder> code, Supplier<Double> measurement) {
+  private <T> T with(List<String> queues, Consumer<WorkerBuilder> code, Supplier<T> measurement) {
     WorkerBuilder builder = kagzi.worker(queues.toArray(String[]::new)).drainOnShutdown(false);
     code.accept(builder);
     try (Worker worker = builder.start()) {

@@ -34,11 +34,18 @@ final class GrowthReport {
     if (!headed) {
       headed = true;
       out.printf(
-          Locale.ROOT, "%-30s %12s %12s %-12s %6s%n", "line", "empty", "grown", "unit", "ratio");
+          Locale.ROOT,
+          "%-34s %12s %12s %-12s %6s %10s%n",
+          "line",
+          "empty",
+          "grown",
+          "unit",
+          "ratio",
+          "target");
     }
     out.printf(
         Locale.ROOT,
-        "%-30s %,12.3f %,12.3f %-12s %6s  %s%n",
+        "%-34s %,12.3f %,12.3f %-12s %6s %10s  %s%n",
         line.name(),
         line.empty(),
         line.grown(),
@@ -46,6 +53,7 @@ final class GrowthReport {
         line.ratio().isPresent()
             ? String.format(Locale.ROOT, "%.2f", line.ratio().getAsDouble())
             : "-",
+        line.target(),
         line.missed());
     out.flush();
   }

@@ -44,6 +44,11 @@ record GrowthSizes(int ended) {
     return part(100, 20, 100_000);
   }
 
+  /** Sleeps that end one after the other: over ten seconds at full size. */
+  int sleepsOnTime() {
+    return part(1_000, 20, 1_000);
+  }
+
   int burst() {
     return part(100, 20, 100_000);
   }

@@ -57,7 +57,9 @@ class GrowthTest {
               "C100",
               "256 KiB payloads",
               "resume of a long run",
-              "sleeps due at once, p99",
+              "sleeps on time, p99",
+              "20 sleeps due at once, p99",
+              "20 sleeps due at once, last",
               "burst",
               "W5, 2 workers",
               "W5, 4 workers",
@@ -73,6 +75,12 @@ class GrowthTest {
           assertThat(line.get("grown").asDouble()).isPositive();
         }
       }
+      assertThat(figures.get("sleeps on time, p99").get("grown_max").asDouble()).isEqualTo(250);
+      JsonNode last = figures.get("20 sleeps due at once, last");
+      assertThat(last.get("grown_max").asDouble()).isEqualTo(5_000);
+      assertThat(last.get("grown").asDouble())
+          .isGreaterThanOrEqualTo(
+              figures.get("20 sleeps due at once, p99").get("grown").asDouble());
       assertThat(Files.readString(chart)).startsWith("<svg ").contains("256 KiB payloads");
       assertThat(MainTest.databases(postgres)).isZero();
     }
@@ -99,6 +107,21 @@ class GrowthTest {
     assertThat(low.isMet()).isTrue();
     assertThat(low.missed()).isEmpty();
     assertThat(high.missed()).isEqualTo("above 0.01");
+  }
+
+  @Test
+  void table_has_the_target_of_every_line() {
+    StringWriter out = new StringWriter();
+    GrowthReport report = new GrowthReport(new PrintWriter(out), false, new GrowthSizes(1_000));
+
+    report.print(GrowthLine.time("time", 10, 12));
+    report.print(GrowthLine.cost("sleeps", "ms", 10, 251, 250));
+
+    assertThat(out.toString().lines())
+        .satisfiesExactly(
+            head -> assertThat(head).endsWith("target"),
+            time -> assertThat(time.strip()).endsWith("<= 1.3"),
+            cost -> assertThat(cost).endsWith("< 250.0  above 250.0"));
   }
 
   @Test
