@@ -124,7 +124,8 @@ public final class KagziServer implements AutoCloseable {
     Engine engine = startEngine(config, metrics.meters());
     try {
       started.set(engine);
-      readiness.engineStarted(engine::unavailableReason);
+      readiness.engineStarted(
+          engine::unavailableReason, engine.diagnosis()::hasDatabaseWorkedLately);
       metrics.beforeText(engine.clusterMetrics()::refresh);
       return start(config, readiness, metrics, http, engine);
     } catch (RuntimeException e) {
@@ -227,7 +228,12 @@ public final class KagziServer implements AutoCloseable {
             metrics.registry(),
             callbacks);
     try {
-      return GrpcServer.start(settings, engine, readiness::notReadyReason, config.closeTimeout());
+      return GrpcServer.start(
+          settings,
+          engine,
+          readiness::notReadyReason,
+          readiness::notReadyReasonLately,
+          config.closeTimeout());
     } catch (IOException e) {
       throw StartupErrors.ofPort(config.listen(), "--port", config.listen().grpcPort(), e);
     }

@@ -3,6 +3,7 @@ package dev.kagzi.server;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +20,7 @@ final class Readiness {
   private final ReentrantLock querying = new ReentrantLock();
   private volatile String stage = "starting: waiting for PostgreSQL";
   private volatile @Nullable Supplier<Optional<String>> engine;
+  private volatile BooleanSupplier databaseWorkedLately = () -> false;
   private volatile @Nullable Answer last;
   private volatile boolean failed;
 
@@ -32,9 +34,11 @@ final class Readiness {
    * The engine started: the database was reached and its schema is up to date.
    *
    * @param problem returns why the engine cannot work now, or empty; may block
+   * @param workedLately whether statements of the last seconds have succeeded; returns at once
    */
-  void engineStarted(Supplier<Optional<String>> problem) {
+  void engineStarted(Supplier<Optional<String>> problem, BooleanSupplier workedLately) {
     stage = "starting: opening the gRPC port";
+    databaseWorkedLately = workedLately;
     engine = problem;
   }
 
@@ -64,6 +68,16 @@ final class Readiness {
     }
     Answer known = last;
     return known != null && known.isFresh() ? known.reason : query(started);
+  }
+
+  /**
+   * Like {@link #notReadyReason}, but does not query the database if other statements have just
+   * succeeded. For a caller that repeats this all the time.
+   */
+  Optional<String> notReadyReasonLately() {
+    return stage.isEmpty() && databaseWorkedLately.getAsBoolean()
+        ? Optional.empty()
+        : notReadyReason();
   }
 
   private Optional<String> query(Supplier<Optional<String>> started) {

@@ -10,6 +10,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -27,7 +28,8 @@ class ReadinessTest {
           underWay.countDown();
           await(gate);
           return Optional.of("away");
-        });
+        },
+        () -> false);
     readiness.accepting();
 
     List<Future<Optional<String>>> answers = new ArrayList<>();
@@ -48,13 +50,27 @@ class ReadinessTest {
   @Test
   void a_stopping_server_reports_it_even_if_the_database_was_ready() {
     Readiness readiness = new Readiness();
-    readiness.engineStarted(Optional::empty);
+    readiness.engineStarted(Optional::empty, () -> true);
     readiness.accepting();
     assertThat(readiness.notReadyReason()).isEmpty();
 
     readiness.stopping();
 
     assertThat(readiness.notReadyReason()).hasValue("stopping");
+    assertThat(readiness.notReadyReasonLately()).hasValue("stopping");
+  }
+
+  @Test
+  void a_check_that_repeats_queries_the_database_only_if_no_statement_has_worked_lately() {
+    AtomicBoolean workedLately = new AtomicBoolean(true);
+    Readiness readiness = new Readiness();
+    readiness.engineStarted(() -> Optional.of("away"), workedLately::get);
+    readiness.accepting();
+    assertThat(readiness.notReadyReasonLately()).isEmpty();
+
+    workedLately.set(false);
+
+    assertThat(readiness.notReadyReasonLately()).hasValue("away");
   }
 
   private static void await(CountDownLatch latch) {

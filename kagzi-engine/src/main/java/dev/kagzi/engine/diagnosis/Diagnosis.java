@@ -79,6 +79,14 @@ public final class Diagnosis {
     return result(own);
   }
 
+  /**
+   * Returns whether a statement of the last seconds has succeeded and no later one has found the
+   * database unavailable. Sends none.
+   */
+  public boolean hasDatabaseWorkedLately() {
+    return database.hasWorkedLately();
+  }
+
   private static List<Finding> result(CompletableFuture<List<Finding>> diagnosis) {
     try {
       return diagnosis.join();

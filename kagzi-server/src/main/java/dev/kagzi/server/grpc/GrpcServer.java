@@ -43,12 +43,14 @@ public final class GrpcServer implements AutoCloseable {
    * Opens the port and the in-process transport.
    *
    * @param notReadyReason returns why the server is not ready, or empty; may block
+   * @param notReadyReasonLately the same, as known from the last seconds
    * @param closeTimeout how long a stop waits for calls in flight
    */
   public static GrpcServer start(
       GrpcSettings settings,
       Engine engine,
       Supplier<Optional<String>> notReadyReason,
+      Supplier<Optional<String>> notReadyReasonLately,
       Duration closeTimeout)
       throws IOException {
     GrpcThreads threads = GrpcThreads.start(engine.threads());
@@ -73,7 +75,7 @@ public final class GrpcServer implements AutoCloseable {
     Set<String> names = names(services);
     names.add(dev.kagzi.protocol.v1.AdminServiceGrpc.SERVICE_NAME);
     services.add(new AdminEndpoint(context, notReadyReason, names, settings.version()));
-    ServingState serving = new ServingState(notReadyReason, names);
+    ServingState serving = new ServingState(notReadyReasonLately, names);
     try {
       Transports transports =
           Transports.open(

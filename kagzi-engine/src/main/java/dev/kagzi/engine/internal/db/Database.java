@@ -63,6 +63,9 @@ public final class Database implements AutoCloseable {
   private static final int QUEUE_SECONDS_MAX = 5;
   private static final int REPEATS_MAX = 3;
 
+  // Longer than the interval of the server heartbeat, so that its statement is enough.
+  private static final long LATELY_NANOS = TimeUnit.SECONDS.toNanos(6);
+
   private final DatabaseConfig config;
   private final ConnectionFactory connector;
   private final StatementMetrics metrics = new StatementMetrics();
@@ -363,6 +366,11 @@ public final class Database implements AutoCloseable {
     } catch (Refusal refusal) {
       return Optional.ofNullable(refusal.getMessage());
     }
+  }
+
+  /** Whether a statement of the last seconds has succeeded, and none has failed for an outage. */
+  public boolean hasWorkedLately() {
+    return failures.hasWorkedWithin(LATELY_NANOS);
   }
 
   public String address() {

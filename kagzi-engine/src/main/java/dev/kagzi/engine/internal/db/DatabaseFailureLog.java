@@ -45,6 +45,7 @@ public final class DatabaseFailureLog {
   private long endNanos;
   private long quietUntilNanos;
   private boolean hadOutage;
+  private volatile @Nullable Long workedNanos;
 
   /** The last line of each failure that is not an outage, the most recently used last. */
   private final Map<FailureKind, LastLine> lastLines =
@@ -146,10 +147,19 @@ public final class DatabaseFailureLog {
    * @param connectedNanos when it was opened or taken from the pool
    */
   void worked(long connectedNanos) {
+    workedNanos = connectedNanos;
     Outage seen = outage;
     if (seen != null && connectedNanos - seen.beginNanos > 0) {
       onRecovered(seen);
     }
+  }
+
+  /**
+   * Returns whether a connection that was opened or taken in this time works, without an outage.
+   */
+  boolean hasWorkedWithin(long nanos) {
+    Long worked = workedNanos;
+    return outage == null && worked != null && nanoClock.getAsLong() - worked < nanos;
   }
 
   /**

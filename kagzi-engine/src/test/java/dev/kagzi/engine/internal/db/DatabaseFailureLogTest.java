@@ -45,6 +45,22 @@ class DatabaseFailureLogTest {
   }
 
   @Test
+  void the_database_has_worked_lately_until_an_outage_or_until_nothing_succeeds_for_a_while() {
+    long lately = TimeUnit.SECONDS.toNanos(6);
+    assertThat(failures.hasWorkedWithin(lately)).isFalse();
+    failures.worked(now);
+    assertThat(failures.hasWorkedWithin(lately)).isTrue();
+
+    pass(6);
+    assertThat(failures.hasWorkedWithin(lately)).as("silent").isFalse();
+    failures.worked(now);
+    failFor(1);
+    assertThat(failures.hasWorkedWithin(lately)).as("outage").isFalse();
+    failures.worked(now);
+    assertThat(failures.hasWorkedWithin(lately)).as("back").isTrue();
+  }
+
+  @Test
   void an_outage_costs_a_line_when_it_begins_one_a_minute_and_one_when_it_is_over() {
     failures.worked(now);
     failFor(150);
