@@ -247,7 +247,7 @@ public final class Engine implements AutoCloseable {
         List.of(
             heartbeat,
             new MarkStaleWorkersOffline(heartbeat, workers.recovery(), config.workers().stale()),
-            new ReleaseOrphanedClaims(workers.recovery(), config.workers().stale()),
+            new ReleaseOrphanedClaims(heartbeat, workers.recovery(), config.workers().stale()),
             new RedeliverMessages(heartbeat, database, this::deliverMessages),
             expireOverdue,
             new FoldRunCounts(heartbeat, database),

@@ -3,13 +3,18 @@ package dev.kagzi.engine.internal.chore;
 import dev.kagzi.engine.internal.worker.Recovery;
 import java.time.Duration;
 
-/** Releases orphaned claims, at its own interval instead of the coordinator's. */
+/**
+ * Releases orphaned claims, at its own interval instead of the coordinator's. Sends nothing while
+ * no worker holds a run with a lease of its own.
+ */
 public final class ReleaseOrphanedClaims implements Chore {
+  private final ServerHeartbeat heartbeat;
   private final Recovery recovery;
   private final long intervalNanos;
   private long lastNanos = System.nanoTime();
 
-  public ReleaseOrphanedClaims(Recovery recovery, Duration interval) {
+  public ReleaseOrphanedClaims(ServerHeartbeat heartbeat, Recovery recovery, Duration interval) {
+    this.heartbeat = heartbeat;
     this.recovery = recovery;
     this.intervalNanos = interval.toNanos();
   }
@@ -17,7 +22,7 @@ public final class ReleaseOrphanedClaims implements Chore {
   @Override
   public void run() {
     long now = System.nanoTime();
-    if (now - lastNanos >= intervalNanos) {
+    if (heartbeat.pendingWork().ownLeases() && now - lastNanos >= intervalNanos) {
       lastNanos = now;
       recovery.releaseOrphaned();
     }

@@ -56,6 +56,10 @@ public final class ServerHeartbeat implements Chore {
                OR EXISTS (SELECT 1 FROM kagzi.schedule_changes) AS unfolded,
              EXISTS (SELECT 1 FROM kagzi.start_requests WHERE refused_at IS NULL)
                OR EXISTS (SELECT 1 FROM kagzi.signal_requests WHERE refused_at IS NULL) AS requests,
+             (SELECT locked_by FROM kagzi.workflow_runs
+               WHERE locked_by IS NOT NULL AND heartbeat_timeout_ms IS NOT NULL
+                 AND available_at IS NOT NULL AND cron_expr IS NULL
+               ORDER BY locked_by LIMIT 1) IS NOT NULL AS own_leases,
              (SELECT (extract(epoch FROM max(updated_at)) * 1000000)::bigint
                 FROM kagzi.namespaces) AS namespaces_us,
              (SELECT (extract(epoch FROM max(updated_at)) * 1000000)::bigint
@@ -93,7 +97,8 @@ public final class ServerHeartbeat implements Chore {
   private final Notifier notifier;
   private final long stepGraceMs;
   private volatile PendingWork pendingWork =
-      new PendingWork(null, false, null, null, false, false, false, null, null, System.nanoTime());
+      new PendingWork(
+          null, false, null, null, false, false, false, false, null, null, System.nanoTime());
   private volatile int servers = 1;
   private int ticks;
 
@@ -109,6 +114,7 @@ public final class ServerHeartbeat implements Chore {
    * @param buffered whether a buffered slot of a schedule waits for the end of a run
    * @param unfolded whether {@code run_changes} or {@code schedule_changes} has rows
    * @param requests whether starts or signals that applications requested wait
+   * @param ownLeases whether a worker holds a run with a lease of its own
    * @param namespacesUs when a namespace was last changed
    * @param typesUs when a default version was last changed
    * @param atNanos when it was read
@@ -121,6 +127,7 @@ public final class ServerHeartbeat implements Chore {
       boolean buffered,
       boolean unfolded,
       boolean requests,
+      boolean ownLeases,
       @Nullable Long namespacesUs,
       @Nullable Long typesUs,
       long atNanos) {}
@@ -187,6 +194,7 @@ public final class ServerHeartbeat implements Chore {
                                       row.bool("buffered"),
                                       row.bool("unfolded"),
                                       row.bool("requests"),
+                                      row.bool("own_leases"),
                                       row.bigintOrNull("namespaces_us"),
                                       row.bigintOrNull("types_us"),
                                       atNanos);
