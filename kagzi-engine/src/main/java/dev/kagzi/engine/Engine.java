@@ -222,7 +222,8 @@ public final class Engine implements AutoCloseable {
             run -> workers.recovery().failCrashed(run),
             this::leaseEnded,
             this::admit,
-            namespaces::mayDispatch),
+            namespaces::mayDispatch,
+            heartbeat::isAlone),
         config.memory(),
         meters.dispatch(),
         threads);

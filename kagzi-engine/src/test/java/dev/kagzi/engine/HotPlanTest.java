@@ -103,7 +103,7 @@ class HotPlanTest {
           hot("FinishRun.WITHOUT_STEP_SQL", "uuid, text, int", PKEY),
           hot("ClaimRuns.SQL", "text, text, int", CLAIM, PKEY, PAYLOADS),
           hot("ClaimRuns.DELAY_SQL", "", PKEY),
-          hot("ClaimRuns.NEXT_DUE_SQL", "text, text, bigint", CLAIM),
+          hot("ClaimRuns.NEXT_DUE_SQL", "", CLAIM),
           hot("ClaimRuns.VERSIONS_SQL", "text, text, text, text", CLAIM),
           hot("HeldRuns.SQL", "text, text, bigint, uuid, uuid", CLAIM, "workflow_runs_own_lease"),
           hot(

@@ -173,7 +173,8 @@ public enum ServerOption {
   POLL_FALLBACK_INTERVAL(
       new Time("100ms", "1m"),
       "2s",
-      "How often waiting polls query for runs without a notification."),
+      "How often waiting polls query for runs without a notification; three times as long for"
+          + " idle queues of a lone server."),
   POLL_KEEP_SLOTS(
       new Time("0s", "1m"),
       "1s",

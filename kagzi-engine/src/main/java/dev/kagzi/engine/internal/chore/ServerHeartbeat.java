@@ -91,6 +91,7 @@ public final class ServerHeartbeat implements Chore {
   private static final int EVERY = 5;
   private static final long PAUSE_MS = 100;
   private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(2);
+  private static final long ALONE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   private final Database database;
   private final UUID serverId;
@@ -100,6 +101,7 @@ public final class ServerHeartbeat implements Chore {
       new PendingWork(
           null, false, null, null, false, false, false, false, null, null, System.nanoTime());
   private volatile int servers = 1;
+  private volatile long notAloneNanos = System.nanoTime();
   private int ticks;
 
   /**
@@ -158,6 +160,14 @@ public final class ServerHeartbeat implements Chore {
     return servers;
   }
 
+  /**
+   * Returns whether this server has been the only live one for some seconds. The fallbacks have
+   * then found what the last messages of another server announced, if these were lost.
+   */
+  public boolean isAlone() {
+    return System.nanoTime() - notAloneNanos > ALONE_NANOS;
+  }
+
   public long namespacesChangedUs() {
     return Objects.requireNonNullElse(pendingWork.namespacesUs, 0L);
   }
@@ -203,6 +213,9 @@ public final class ServerHeartbeat implements Chore {
             .orElse(0L);
     notifier.setOtherServers(others, atNanos);
     servers = (int) others + 1;
+    if (others > 0) {
+      notAloneNanos = atNanos;
+    }
   }
 
   /**

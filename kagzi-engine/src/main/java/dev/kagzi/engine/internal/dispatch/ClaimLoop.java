@@ -87,9 +87,9 @@ final class ClaimLoop implements AutoCloseable {
           session = database.open("claim");
         }
         if (request.isFallback()) {
-          checkForMissedRuns(session, request.queue());
+          checkForMissedRuns(session, request.queues());
         } else {
-          claimRound(session, request.queue());
+          claimRound(session, request.queues().getFirst());
         }
       } catch (InterruptedException stopped) {
         break;
@@ -103,7 +103,7 @@ final class ClaimLoop implements AutoCloseable {
       } catch (RuntimeException bug) {
         log.atError()
             .setCause(bug)
-            .addKeyValue("queue", request == null ? null : request.queue().name())
+            .addKeyValue("queue", request == null ? null : request.queues().getFirst().name())
             .log("claiming the runs of a queue failed unexpectedly");
         endAfterFailure(request);
       }
@@ -116,7 +116,8 @@ final class ClaimLoop implements AutoCloseable {
   private void endAfterFailure(@Nullable ClaimRequest request) {
     pause();
     if (request != null && !request.isFallback()) {
-      effects.execute(request.queue(), request.queue().endClaimRound());
+      TaskQueue queue = request.queues().getFirst();
+      effects.execute(queue, queue.endClaimRound());
     }
   }
 
@@ -129,35 +130,49 @@ final class ClaimLoop implements AutoCloseable {
   }
 
   /** Checks for due runs that no event announced; requests a claim round if there are any. */
-  private void checkForMissedRuns(Session session, TaskQueue queue) throws SQLException {
+  private void checkForMissedRuns(Session session, List<TaskQueue> queues) throws SQLException {
     long begun = System.nanoTime();
-    List<PollRequest.Wanted> types = queue.typesIfQuietFor(0);
+    boolean succeeded = false;
     try {
-      if (types.isEmpty()) {
-        // Claim rounds that are under way find the other due runs.
-        checkForMissedRuns(session, queue, queue.typesNotClaimed(), queue::notClaimedUntilUs);
-      } else {
-        checkForMissedRuns(session, queue, types, type -> Long.MAX_VALUE);
+      List<TaskQueue> searched = new ArrayList<>();
+      List<NextDue.Search> searches = new ArrayList<>();
+      for (TaskQueue queue : queues) {
+        NextDue.Search search = missedRuns(session, queue);
+        if (!search.types().isEmpty()) {
+          searched.add(queue);
+          searches.add(search);
+        }
       }
+      List<NextDue> next = ClaimRuns.nextDue(session, searches);
+      for (int i = 0; i < next.size(); i++) {
+        checked(searched.get(i), next.get(i));
+      }
+      succeeded = true;
     } finally {
-      queue.fallbackEnded(System.nanoTime() - begun);
+      long tookNanos = System.nanoTime() - begun;
+      for (TaskQueue queue : queues) {
+        queue.fallbackEnded(tookNanos, succeeded);
+      }
     }
   }
 
-  private void checkForMissedRuns(
-      Session session,
-      TaskQueue queue,
-      List<PollRequest.Wanted> types,
-      ToLongFunction<PollRequest.Wanted> highUs)
-      throws SQLException {
-    if (types.isEmpty() || !isEnabled(queue)) {
-      return;
+  /** Where the queue may have due runs that no claim query finds. */
+  private NextDue.Search missedRuns(Session session, TaskQueue queue) throws SQLException {
+    List<PollRequest.Wanted> types = queue.typesIfQuietFor(0);
+    ToLongFunction<PollRequest.Wanted> highUs = type -> Long.MAX_VALUE;
+    if (types.isEmpty()) {
+      // Claim rounds that are under way find the other due runs.
+      types = queue.typesNotClaimed();
+      highUs = queue::notClaimedUntilUs;
     }
-    List<PollRequest.Wanted> exact = ClaimRuns.withVersions(session, queue.name(), types);
-    if (exact.isEmpty()) {
-      return;
-    }
-    NextDue next = ClaimRuns.nextDue(session, queue.name(), exact, type -> 0, highUs);
+    List<PollRequest.Wanted> exact =
+        types.isEmpty() || !isEnabled(queue)
+            ? List.of()
+            : ClaimRuns.withVersions(session, queue.name(), types);
+    return new NextDue.Search(queue.name(), exact, type -> 0, highUs);
+  }
+
+  private void checked(TaskQueue queue, NextDue next) {
     if (next.isDue()) {
       metrics.fallbackClaimed.increment();
       effects.execute(queue, queue.checkFrom(next.atUs()));
@@ -216,8 +231,9 @@ final class ClaimLoop implements AutoCloseable {
       effects.execute(queue, queue.releaseTasks());
     }
     if (claimed.size() < group.slots().size() && !exact.isEmpty() && !found.isCut()) {
-      NextDue next =
-          ClaimRuns.nextDue(session, queue.name(), exact, queue::lowUs, type -> Long.MAX_VALUE);
+      NextDue.Search search =
+          new NextDue.Search(queue.name(), exact, queue::lowUs, type -> Long.MAX_VALUE);
+      NextDue next = ClaimRuns.nextDue(session, List.of(search)).getFirst();
       effects.execute(queue, queue.nextDue(group, next));
     }
   }

@@ -150,19 +150,19 @@ public final class ClaimRuns {
       """;
 
   /**
-   * Milliseconds until the next run of these types is due; zero or less if one is due now. Searches
-   * the due times from {@code low_us} to before {@code high_us}.
+   * For each queue, milliseconds until the next run of its types is due; zero or less if one is due
+   * now. Searches the due times from {@code low_us} to before {@code high_us}.
    */
   public static final String NEXT_DUE_SQL =
       """
       SELECT ceil(extract(epoch FROM min(d.available_at) - kagzi.clock()) * 1000)::bigint AS due_ms,
              (extract(epoch FROM kagzi.clock()) * 1000000)::bigint AS now_us
-        FROM unnest(?::text[], ?::text[], ?::bigint[], ?::bigint[])
-               AS t (workflow_type, version, low_us, high_us)
-       CROSS JOIN LATERAL (
+        FROM unnest(?::int[], ?::text[], ?::text[], ?::text[], ?::text[], ?::bigint[], ?::bigint[])
+               AS t (queue, namespace, task_queue, workflow_type, version, low_us, high_us)
+        LEFT JOIN LATERAL (
              SELECT w.available_at
                FROM kagzi.workflow_runs w
-              WHERE w.namespace = ? AND w.task_queue = ?
+              WHERE w.namespace = t.namespace AND w.task_queue = t.task_queue
                 AND w.workflow_type = t.workflow_type AND w.version = t.version
                 AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
                 AND w.available_at >= kagzi.at(t.low_us)
@@ -170,7 +170,9 @@ public final class ClaimRuns {
                 AND w.available_at < 'infinity'
                 AND (w.deadline_at IS NULL OR w.deadline_at > kagzi.clock())
               ORDER BY w.available_at
-              LIMIT 1) AS d
+              LIMIT 1) AS d ON true
+       GROUP BY t.queue
+       ORDER BY t.queue
       """;
 
   /** The versions of open runs of these types, at most 1000; one index probe per version. */
@@ -421,23 +423,28 @@ public final class ClaimRuns {
     return row.bool("cleans_up") ? Task.Cancel.CLEAN_UP : Task.Cancel.END;
   }
 
-  static NextDue nextDue(
-      Session session,
-      QueueName queue,
-      List<PollRequest.Wanted> types,
-      ToLongFunction<PollRequest.Wanted> lowUs,
-      ToLongFunction<PollRequest.Wanted> highUs)
-      throws SQLException {
-    return session
-        .query(NEXT_DUE_SQL)
-        .bindTexts(types, PollRequest.Wanted::type)
-        .bindTexts(types, PollRequest.Wanted::version)
-        .bindLongs(types, lowUs)
-        .bindLongs(types, highUs)
-        .bind(queue.namespace())
-        .bind(queue.queue())
-        .first(row -> new NextDue(row.bigintOrNull("due_ms"), row.bigint("now_us")))
-        .orElseThrow();
+  private record SearchedType(int index, NextDue.Search search, PollRequest.Wanted type) {}
+
+  /** Returns when the next run of each search is due, in their order. None may be without types. */
+  static List<NextDue> nextDue(Session session, List<NextDue.Search> searches) throws SQLException {
+    List<SearchedType> types = new ArrayList<>();
+    for (int i = 0; i < searches.size(); i++) {
+      for (PollRequest.Wanted type : searches.get(i).types()) {
+        types.add(new SearchedType(i, searches.get(i), type));
+      }
+    }
+    return types.isEmpty()
+        ? List.of()
+        : session
+            .query(NEXT_DUE_SQL)
+            .bindInts(types, t -> t.index)
+            .bindTexts(types, t -> t.search.queue().namespace())
+            .bindTexts(types, t -> t.search.queue().queue())
+            .bindTexts(types, t -> t.type.type())
+            .bindTexts(types, t -> t.type.version())
+            .bindLongs(types, t -> t.search.lowUs().applyAsLong(t.type))
+            .bindLongs(types, t -> t.search.highUs().applyAsLong(t.type))
+            .list(row -> new NextDue(row.bigintOrNull("due_ms"), row.bigint("now_us")));
   }
 
   /**

@@ -8,6 +8,7 @@ import dev.kagzi.engine.value.TypeVersion;
 import java.util.List;
 import java.util.function.BiConsumer;
 import java.util.function.BiPredicate;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 
@@ -20,10 +21,12 @@ import java.util.function.Predicate;
  * @param admit whether a worker may receive the task that was just claimed; if it returns false, it
  *     ends the claim itself
  * @param isEnabled whether runs of a namespace are dispatched
+ * @param isAlone whether this server has been the only one on its database for a while
  */
 public record DispatchCallbacks(
     Consumer<List<Claim>> release,
     Consumer<RunId> failCrashed,
     BiConsumer<QueueName, TypeVersion> leaseEnded,
     BiPredicate<QueueName, Task> admit,
-    Predicate<String> isEnabled) {}
+    Predicate<String> isEnabled,
+    BooleanSupplier isAlone) {}

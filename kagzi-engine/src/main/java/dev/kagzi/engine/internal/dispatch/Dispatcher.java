@@ -16,6 +16,7 @@ import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.value.WorkerId;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -26,6 +27,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -39,8 +41,15 @@ public final class Dispatcher implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Dispatcher.class);
   private static final long SWEEP_MS = 500;
 
+  /** How many idle queues one statement checks for due runs. */
+  private static final int IDLE_QUEUES_MAX = 200;
+
+  /** A server that is alone loses no message of another one, and checks idle queues less often. */
+  private static final int ALONE_FACTOR = 3;
+
   private final DispatchConfig config;
   private final ClaimRules rules;
+  private final BooleanSupplier isAlone;
   private final DispatchMetrics metrics;
   private final ClaimRegistry registry = new ClaimRegistry();
 
@@ -56,6 +65,7 @@ public final class Dispatcher implements AutoCloseable {
   private final ScheduledThreadPoolExecutor timer;
   private final EffectExecutor effects;
   private final ClaimLoop claimLoop;
+  private long idleCheckNanos = System.nanoTime();
 
   public Dispatcher(
       Database database,
@@ -68,6 +78,7 @@ public final class Dispatcher implements AutoCloseable {
     this.metrics = metrics;
     this.config = config;
     this.rules = rules;
+    this.isAlone = callbacks.isAlone();
     this.taskBytes = new ByteBudget(memory.taskBytesMax());
     this.timer = threads.timer("kagzi-timer");
     this.effects = new EffectExecutor(claimRequests, timer, callbacks.release(), metrics);
@@ -281,6 +292,7 @@ public final class Dispatcher implements AutoCloseable {
   private void sweep() {
     try {
       queues.forEach(this::sweep);
+      checkIdleQueues(System.nanoTime());
     } catch (RuntimeException bug) {
       log.atError().setCause(bug).log("sweeping the task queues failed");
     }
@@ -290,8 +302,27 @@ public final class Dispatcher implements AutoCloseable {
     effects.execute(queue, queue.sweep());
     if (queues.computeIfPresent(name, (same, it) -> it.isUnused() ? null : it) == null) {
       effects.cancelWakeUp(queue);
-    } else if (queue.isFallbackDue()) {
-      claimRequests.add(new ClaimRequest(queue, true));
+    } else if (!queue.isIdle() && queue.isFallbackDue()) {
+      claimRequests.add(ClaimRequest.ofFallback(List.of(queue)));
+    }
+  }
+
+  /** Checks all idle queues at once, so that their number adds no statements. */
+  private void checkIdleQueues(long nowNanos) {
+    long intervalNanos = config.fallbackInterval().toNanos();
+    if (nowNanos - idleCheckNanos < (isAlone.getAsBoolean() ? ALONE_FACTOR : 1) * intervalNanos) {
+      return;
+    }
+    idleCheckNanos = nowNanos;
+    List<TaskQueue> idle = new ArrayList<>();
+    for (TaskQueue queue : queues.values()) {
+      if (queue.isIdle()) {
+        idle.add(queue);
+      }
+    }
+    for (int i = 0; i < idle.size(); i += IDLE_QUEUES_MAX) {
+      int end = Math.min(idle.size(), i + IDLE_QUEUES_MAX);
+      claimRequests.add(ClaimRequest.ofFallback(List.copyOf(idle.subList(i, end))));
     }
   }
 

@@ -46,7 +46,7 @@ final class EffectExecutor {
     // Must be first. If another effect threw before it, the round would not be requested, and the
     // queue would wait for it forever.
     if (effects.isClaimWanted()) {
-      claimRequests.add(new ClaimRequest(queue, false));
+      claimRequests.add(ClaimRequest.ofRound(queue));
     }
     for (QueueEffects.Answer answer : effects.answers()) {
       if (!answer.tasks().isEmpty()) {

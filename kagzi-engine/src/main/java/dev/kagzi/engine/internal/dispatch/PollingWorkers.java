@@ -1,10 +1,12 @@
 package dev.kagzi.engine.internal.dispatch;
 
 import dev.kagzi.engine.dispatch.PollRequest;
+import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.value.WorkerId;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -60,6 +62,17 @@ final class PollingWorkers implements Iterable<PollingWorker> {
   @Override
   public Iterator<PollingWorker> iterator() {
     return all.iterator();
+  }
+
+  /** The types of all waiting polls. */
+  List<PollRequest.Wanted> waitingTypes() {
+    Map<TypeVersion, PollRequest.Wanted> types = new LinkedHashMap<>();
+    for (PollingWorker worker : all) {
+      if (worker.isWaiting()) {
+        worker.types().forEach(type -> types.put(type.typeVersion(), type));
+      }
+    }
+    return List.copyOf(types.values());
   }
 
   List<PollingWorker> copy() {

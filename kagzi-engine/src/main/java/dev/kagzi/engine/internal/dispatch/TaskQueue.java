@@ -9,9 +9,7 @@ import dev.kagzi.engine.value.QueueName;
 import dev.kagzi.engine.value.TypeVersion;
 import dev.kagzi.engine.value.WorkerId;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -293,6 +291,7 @@ final class TaskQueue {
   /** Begins the claim round that was requested. Returns the groups to claim runs for. */
   synchronized List<ClaimGroup> beginClaimRound() {
     lastClaimNanos = System.nanoTime();
+    fallback.claimBegun();
     claimAgain = false;
     retryNeeded = false;
     List<PollingWorker> ready = new ArrayList<>();
@@ -404,17 +403,22 @@ final class TaskQueue {
     return effects;
   }
 
+  /** Whether the fallback checks this queue together with the other idle ones. */
+  synchronized boolean isIdle() {
+    return fallback.isIdle();
+  }
+
   /**
-   * Whether the fallback must check for due runs: because the queue is quiet, or because the last
-   * check is so long ago that it must look where no claim query of a busy queue looks.
+   * Whether the fallback must check this queue for due runs: because the queue is quiet, or because
+   * the last check is so long ago that it must look where no claim query of a busy queue looks.
    */
   synchronized boolean isFallbackDue() {
     boolean isOverdue = fallback.request(System.nanoTime());
     return !typesIfQuietFor(config.fallbackInterval().toNanos()).isEmpty() || isOverdue;
   }
 
-  synchronized void fallbackEnded(long tookNanos) {
-    fallback.ended(System.nanoTime(), tookNanos);
+  synchronized void fallbackEnded(long tookNanos, boolean succeeded) {
+    fallback.ended(System.nanoTime(), tookNanos, succeeded);
   }
 
   synchronized List<PollRequest.Wanted> typesNotClaimed() {
@@ -434,13 +438,7 @@ final class TaskQueue {
       return List.of();
     }
     lastClaimNanos = System.nanoTime();
-    Map<TypeVersion, PollRequest.Wanted> all = new LinkedHashMap<>();
-    for (PollingWorker worker : workers) {
-      if (worker.isWaiting()) {
-        worker.types().forEach(type -> all.put(type.typeVersion(), type));
-      }
-    }
-    return List.copyOf(all.values());
+    return workers.waitingTypes();
   }
 
   /** A claim of the worker has ended: it has one more free slot. */
