@@ -19,6 +19,10 @@ public final class PostgresNotifier implements Notifier {
   private static final int PAYLOAD_BYTES_MAX = 7_900;
   private static final int COALESCE_MS = 10;
   private static final int LIVENESS_CHECK_MS = 5_000;
+
+  /** While no other server sends messages, none can be lost. */
+  private static final int LIVENESS_CHECK_ALONE_MS = 15_000;
+
   private static final long PAUSE_MS_FIRST = 250;
   private static final long CLOSE_MS_MAX = 1_000;
   private static final long PAUSE_MS_MAX = 2_000;
@@ -156,7 +160,8 @@ public final class PostgresNotifier implements Notifier {
         }
         pauseMs = PAUSE_MS_FIRST;
         while (!closed) {
-          for (String payload : listening.await(LIVENESS_CHECK_MS)) {
+          int waitMs = alone ? LIVENESS_CHECK_ALONE_MS : LIVENESS_CHECK_MS;
+          for (String payload : listening.await(waitMs)) {
             onPayload(payload);
           }
         }
