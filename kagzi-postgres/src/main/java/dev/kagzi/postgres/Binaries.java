@@ -53,6 +53,10 @@ record Binaries(Path home) {
     }
   }
 
+  int majorVersionNumber() throws IOException {
+    return Integer.parseInt(majorVersion());
+  }
+
   static Binaries unpacked(Path cache) {
     URL archive = archive();
     try {

@@ -43,16 +43,25 @@ public final class EmbeddedPostgres implements AutoCloseable {
   private static final long LEFTOVER_SECONDS_MAX = 30;
   private static final String MEMORY_IN_USE = "pre-existing shared memory block";
   private static final long LOG_BYTES_MAX = 16L << 20;
+  private static final String FOLDER_PREFIX = "kagzi-postgres-";
+
+  /** A file system in memory, on Linux. */
+  private static final Path MEMORY = Path.of("/dev/shm");
+
+  private static final long MEMORY_BYTES_MIN = 4L << 30;
 
   private final ServerDirectory directory;
   private final Postmaster postmaster;
   private final boolean ephemeral;
   private final String password;
+  private final String copyOption;
 
-  private EmbeddedPostgres(ServerDirectory directory, Postmaster postmaster, boolean ephemeral) {
+  private EmbeddedPostgres(
+      ServerDirectory directory, Postmaster postmaster, boolean ephemeral, String copyOption) {
     this.directory = directory;
     this.postmaster = postmaster;
     this.ephemeral = ephemeral;
+    this.copyOption = copyOption;
     this.password = directory.password();
   }
 
@@ -76,7 +85,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
   public static int majorVersion() {
     try {
       Path cache = UserDirs.cache(Account.current());
-      return Integer.parseInt(Binaries.unpacked(cache).majorVersion());
+      return Binaries.unpacked(cache).majorVersionNumber();
     } catch (IOException e) {
       throw new EmbeddedPostgresException("cannot read the version of PostgreSQL: " + e, e);
     }
@@ -139,12 +148,12 @@ public final class EmbeddedPostgres implements AutoCloseable {
 
   /** Creates an empty database. */
   public void createDatabase(String name) {
-    execute("CREATE DATABASE " + quoted(name));
+    execute("CREATE DATABASE " + quoted(name) + copyOption);
   }
 
   /** Creates a copy of another database, which must have no connections. */
   public void createDatabase(String name, String template) {
-    execute("CREATE DATABASE " + quoted(name) + " TEMPLATE " + quoted(template));
+    execute("CREATE DATABASE " + quoted(name) + " TEMPLATE " + quoted(template) + copyOption);
   }
 
   /** Creates an empty database unless the name exists. */
@@ -221,11 +230,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
       settings.put("unix_socket_directories", "");
       settings.put("max_connections", "200");
       settings.put("shared_buffers", "128MB");
-      // A checkpoint every few seconds under load would dominate every measurement.
-      settings.put("max_wal_size", "2GB");
-      settings.put("min_wal_size", "256MB");
       settings.put("checkpoint_timeout", "15min");
-      settings.put("wal_compression", "on");
       settings.put("jit", "off");
       settings.put("timezone", "UTC");
       settings.put("log_timezone", "UTC");
@@ -239,7 +244,10 @@ public final class EmbeddedPostgres implements AutoCloseable {
       return this;
     }
 
-    /** Uses a temporary folder, deleted when the server ends. */
+    /**
+     * Uses a temporary folder, deleted when the server ends. It is in memory if the server is not
+     * durable and the machine has several GB for that.
+     */
     public Builder ephemeral() {
       this.ephemeral = true;
       return this;
@@ -300,7 +308,18 @@ public final class EmbeddedPostgres implements AutoCloseable {
         throw new IllegalStateException(
             "dataDir: " + dataDir + ", ephemeral: " + ephemeral + " (expected: one of the two)");
       }
-      return dataDir != null ? dataDir : Files.createTempDirectory("kagzi-postgres-");
+      if (dataDir != null) {
+        return dataDir;
+      }
+      return !durable && hasSpace(MEMORY)
+          ? Files.createTempDirectory(MEMORY, FOLDER_PREFIX)
+          : Files.createTempDirectory(FOLDER_PREFIX);
+    }
+
+    /** Containers often have a small one. */
+    private static boolean hasSpace(Path folder) throws IOException {
+      return Files.isWritable(folder)
+          && Files.getFileStore(folder).getUsableSpace() >= MEMORY_BYTES_MIN;
     }
 
     private EmbeddedPostgres start(Path folder, Binaries binaries, Account account)
@@ -314,7 +333,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
         Postmaster postmaster = startWithRetries(directory, binaries, account);
         directory.recordPort(postmaster.port());
         started = true;
-        return new EmbeddedPostgres(directory, postmaster, ephemeral);
+        return new EmbeddedPostgres(directory, postmaster, ephemeral, copyOption(binaries));
       } finally {
         if (!started) {
           directory.close();
@@ -323,6 +342,15 @@ public final class EmbeddedPostgres implements AutoCloseable {
           }
         }
       }
+    }
+
+    /**
+     * Returns how a database is copied. By default its pages are written to the log, which takes
+     * several times as long as a copy of its files. That copy needs a checkpoint, which is cheap
+     * without fsync. Before version 15 there is no other way.
+     */
+    private String copyOption(Binaries binaries) throws IOException {
+      return !durable && binaries.majorVersionNumber() >= 15 ? " STRATEGY FILE_COPY" : "";
     }
 
     private static void limitLog(Path file) throws IOException {
@@ -359,7 +387,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
           "PostgreSQL does not start in " + directory.root() + ":" + directory.logTail());
     }
 
-    private List<String> server(Binaries binaries, Path data, int port) {
+    private List<String> server(Binaries binaries, Path data, int port) throws IOException {
       List<String> command = new ArrayList<>();
       command.addAll(List.of(binaries.program("postgres"), "-D", data.toString()));
       Map<String, String> all = new LinkedHashMap<>();
@@ -368,6 +396,15 @@ public final class EmbeddedPostgres implements AutoCloseable {
       all.put("fsync", safety);
       all.put("synchronous_commit", safety);
       all.put("full_page_writes", safety);
+      all.put("wal_compression", safety);
+      // A checkpoint every few seconds under load would dominate every measurement. Without fsync
+      // it
+      // is cheap, and the log may be in memory.
+      all.put("max_wal_size", durable ? "2GB" : "512MB");
+      all.put("min_wal_size", durable ? "256MB" : "128MB");
+      if (binaries.majorVersionNumber() >= 16) {
+        all.put("scram_iterations", "4096");
+      }
       all.putAll(settings);
       all.forEach((name, value) -> command.addAll(List.of("-c", name + "=" + value)));
       return command;

@@ -3,6 +3,7 @@ package dev.kagzi.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -307,6 +308,45 @@ class EmbeddedPostgresTest {
       assertThat(query(postgres, copy, "SELECT n FROM t")).isEqualTo("7");
       postgres.dropDatabase(copy);
       assertThat(user.isValid(5)).isFalse();
+    }
+  }
+
+  @Test
+  void database_is_copied_without_writing_its_pages_to_the_log() throws SQLException {
+    EmbeddedPostgres postgres = SharedPostgres.server();
+    String before = query(postgres, "postgres", "SELECT pg_current_wal_insert_lsn()");
+
+    SharedPostgres.createDatabase();
+
+    String bytes = "SELECT (pg_current_wal_insert_lsn() - '%s')::bigint".formatted(before);
+    assertThat(Long.parseLong(query(postgres, "postgres", bytes))).isLessThan(1 << 20);
+  }
+
+  @Test
+  void client_of_a_server_for_tests_computes_few_hashes() throws SQLException {
+    EmbeddedPostgres postgres = SharedPostgres.server();
+    assumeTrue(EmbeddedPostgres.majorVersion() >= 16, "older ones have a fixed number");
+
+    String stored =
+        query(
+            postgres, "postgres", "SELECT rolpassword FROM pg_authid WHERE rolname = current_user");
+
+    assertThat(stored).startsWith("SCRAM-SHA-256$1:");
+    assertThatThrownBy(
+            () -> DriverManager.getConnection(postgres.jdbcUrl("postgres"), "postgres", "guessed"))
+        .hasMessageContaining("password authentication failed");
+  }
+
+  @Test
+  void only_a_server_for_tests_is_in_memory() throws IOException {
+    Path memory = Path.of("/dev/shm");
+    assumeTrue(
+        Files.isWritable(memory) && Files.getFileStore(memory).getUsableSpace() >= 5L << 30,
+        "small machine");
+
+    assertThat(SharedPostgres.server().dataDir()).startsWith(memory);
+    try (EmbeddedPostgres postgres = EmbeddedPostgres.builder().ephemeral().start()) {
+      assertThat(postgres.dataDir().startsWith(memory)).isFalse();
     }
   }
 
