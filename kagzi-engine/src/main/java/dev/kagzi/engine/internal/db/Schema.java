@@ -55,7 +55,8 @@ final class Schema {
 
   String migrate() {
     Versions versions = versions();
-    for (int tries = 1; !migrateUnlessLocked(tries); tries++) {
+    // Flyway opens several connections before it finds that there is nothing to do.
+    for (int tries = 1; !versions.allApplied() && !migrateUnlessLocked(tries); tries++) {
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(Math.min(PAUSE_MS_MAX, 1_000L * tries)));
     }
     return versions.known().toString();
@@ -141,7 +142,13 @@ final class Schema {
     }
   }
 
-  private record Versions(Optional<MigrationVersion> found, MigrationVersion known) {
+  /**
+   * Schema versions.
+   *
+   * @param allApplied whether every migration has succeeded, so that nothing is left to do
+   */
+  private record Versions(
+      Optional<MigrationVersion> found, MigrationVersion known, boolean allApplied) {
     boolean isNewer() {
       return found.isPresent() && found.get().compareTo(known) > 0;
     }
@@ -161,7 +168,8 @@ final class Schema {
     Versions versions =
         new Versions(
             newest(all, MigrationState::isApplied),
-            newest(all, MigrationState::isResolved).orElseThrow());
+            newest(all, MigrationState::isResolved).orElseThrow(),
+            Arrays.stream(all).allMatch(each -> each.getState() == MigrationState.SUCCESS));
     refuseNewer(versions);
     return versions;
   }

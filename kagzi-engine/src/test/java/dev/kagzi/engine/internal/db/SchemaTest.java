@@ -16,6 +16,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.flywaydb.core.api.FlywayException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -113,6 +114,20 @@ class SchemaTest {
 
     assertThat(new Schema(database.config()).migrate()).isEqualTo(newest());
     new Schema(database.config()).check();
+  }
+
+  @Test
+  void a_migration_that_failed_is_not_taken_for_applied() throws Exception {
+    VersionedDatabase database = VersionedDatabase.empty();
+    new Schema(database.config()).migrate();
+    assertThat(new Schema(database.config()).migrate()).isEqualTo(newest());
+
+    database.execute(
+        "UPDATE kagzi.schema_history SET success = false WHERE version = '%s'".formatted(newest()));
+
+    assertThatThrownBy(() -> new Schema(database.config()).migrate())
+        .isInstanceOf(FlywayException.class)
+        .hasMessageContaining("failed migration to version " + newest());
   }
 
   @Test
