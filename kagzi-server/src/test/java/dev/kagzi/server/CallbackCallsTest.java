@@ -5,7 +5,6 @@ import static dev.kagzi.server.BatchWorker.item;
 import static dev.kagzi.server.TestServer.payload;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kagzi.postgres.SharedPostgres;
 import dev.kagzi.protocol.v1.AnswerCallbackRequest;
 import dev.kagzi.protocol.v1.AnswerCallbackResponse;
 import dev.kagzi.protocol.v1.BeginStepRequest;
@@ -32,8 +31,7 @@ class CallbackCallsTest {
   @BeforeAll
   static void startServer() {
     server =
-        TestServer.start(
-            SharedPostgres.createDatabase(), config -> config.localCallbacks("a secret"));
+        TestServer.start(TestServer.createDatabase(), config -> config.localCallbacks("a secret"));
   }
 
   @AfterAll

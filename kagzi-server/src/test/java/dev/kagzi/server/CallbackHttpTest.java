@@ -52,7 +52,7 @@ class CallbackHttpTest {
 
   @BeforeAll
   static void startServers() {
-    database = SharedPostgres.createDatabase();
+    database = TestServer.createDatabase();
     server = start(Map.of("KAGZI_TOKEN", "dashboard"));
     other = start(Map.of());
   }

@@ -30,7 +30,7 @@ class CallbackMemoryTest {
   void bodies_beyond_the_memory_for_callbacks_are_refused_and_later_accepted() throws Exception {
     try (TestServer server =
             TestServer.start(
-                SharedPostgres.createDatabase(),
+                TestServer.createDatabase(),
                 config -> config.localCallbacks("a secret").engine(engine()));
         BatchWorker worker = new BatchWorker(server, "memory", "order")) {
       server.startRun("memory", "order");

@@ -77,7 +77,7 @@ class ExplainTest {
 
   @Test
   void a_database_that_does_not_answer_is_a_cause_and_no_error() {
-    String database = SharedPostgres.createDatabase();
+    String database = TestServer.createDatabase();
     try (TestLink link = new TestLink(SharedPostgres.server().port());
         TestServer cutOff =
             TestServer.start(

@@ -24,7 +24,7 @@ class FailureTest {
     CompletableFuture<Throwable> reported = new CompletableFuture<>();
     try (TestServer server =
         TestServer.start(
-            dev.kagzi.postgres.SharedPostgres.createDatabase(),
+            TestServer.createDatabase(),
             config ->
                 config.onFailure(
                     why -> {
@@ -54,8 +54,7 @@ class FailureTest {
     CompletableFuture<Throwable> reported = new CompletableFuture<>();
     TestServer server =
         TestServer.start(
-            dev.kagzi.postgres.SharedPostgres.createDatabase(),
-            config -> config.onFailure(reported::complete));
+            TestServer.createDatabase(), config -> config.onFailure(reported::complete));
     server.startRun("q", "t");
 
     server.close();

@@ -155,7 +155,7 @@ class LogLinesTest {
   @Test
   void a_lost_database_under_load_logs_one_line_and_one_when_it_is_back() {
     EmbeddedPostgres postgres = SharedPostgres.server();
-    String name = SharedPostgres.createDatabase();
+    String name = TestServer.createDatabase();
     try (TestLink link = new TestLink(postgres.port());
         TestServer server =
             TestServer.start(
@@ -364,7 +364,7 @@ class LogLinesTest {
   /** Starts a server whose run lists do not fit into a client's flow-control window. */
   private static TestServer serverWithLargeRuns(EngineConfig engine) {
     TestServer server =
-        TestServer.start(SharedPostgres.createDatabase(), config -> config.engine(engine));
+        TestServer.start(TestServer.createDatabase(), config -> config.engine(engine));
     for (int i = 0; i < 30; i++) {
       server
           .workflows()

@@ -7,7 +7,6 @@ import static org.awaitility.Awaitility.await;
 import dev.kagzi.engine.EngineConfig;
 import dev.kagzi.engine.config.DispatchConfig;
 import dev.kagzi.engine.config.WorkerConfig;
-import dev.kagzi.postgres.SharedPostgres;
 import dev.kagzi.protocol.v1.PollTaskRequest;
 import dev.kagzi.protocol.v1.PollTaskResponse;
 import dev.kagzi.protocol.v1.WorkerServiceGrpc;
@@ -121,7 +120,7 @@ class LostPollAnswerTest {
 
   private static TestServer server(Duration firstLease, Duration lease) {
     return TestServer.start(
-        SharedPostgres.createDatabase(),
+        TestServer.createDatabase(),
         config ->
             config.engine(
                 EngineConfig.defaults()

@@ -2,7 +2,6 @@ package dev.kagzi.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kagzi.postgres.SharedPostgres;
 import io.grpc.Status;
 import io.grpc.reflection.v1.ServerReflectionGrpc;
 import io.grpc.reflection.v1.ServerReflectionRequest;
@@ -19,7 +18,7 @@ class ReflectionTest {
   @Test
   void reflection_describes_the_protocol_when_it_is_on() throws Exception {
     try (TestServer server =
-        TestServer.start(SharedPostgres.createDatabase(), config -> config.reflection(true))) {
+        TestServer.start(TestServer.createDatabase(), config -> config.reflection(true))) {
       ServerReflectionResponse services =
           ask(server, ServerReflectionRequest.newBuilder().setListServices("").build());
       ServerReflectionResponse file =

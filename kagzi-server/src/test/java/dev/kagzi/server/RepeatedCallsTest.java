@@ -149,7 +149,7 @@ class RepeatedCallsTest {
 
   @BeforeAll
   static void open() throws SQLException {
-    String database = SharedPostgres.createDatabase();
+    String database = TestServer.createDatabase();
     EmbeddedPostgres postgres = SharedPostgres.server();
     proxy = new CuttingProxy(postgres.jdbcUrl(database));
     // Otherwise a commit of the coordinator could be cut instead of the call's.

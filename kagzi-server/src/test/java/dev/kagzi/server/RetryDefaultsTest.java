@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kagzi.engine.EngineConfig;
 import dev.kagzi.engine.config.TransitionRules;
-import dev.kagzi.postgres.SharedPostgres;
 import dev.kagzi.protocol.v1.BeginStepRequest;
 import dev.kagzi.protocol.v1.CreateWorkflowScheduleRequest;
 import dev.kagzi.protocol.v1.ErrorDetail;
@@ -52,7 +51,7 @@ class RetryDefaultsTest {
             TransitionRules.DEFAULT.stepGraceMs());
     server =
         TestServer.start(
-            SharedPostgres.createDatabase(),
+            TestServer.createDatabase(),
             config -> config.engine(EngineConfig.defaults().withRules(rules)));
   }
 

@@ -62,7 +62,7 @@ class SimpleClientFenceTest {
     EngineConfig engine =
         EngineConfig.defaults()
             .withWorkers(new WorkerConfig(Duration.ofSeconds(3), never, never, never));
-    server = TestServer.start(SharedPostgres.createDatabase(), config -> config.engine(engine));
+    server = TestServer.start(TestServer.createDatabase(), config -> config.engine(engine));
     second = TestServer.start(server.database(), config -> config.engine(engine));
   }
 

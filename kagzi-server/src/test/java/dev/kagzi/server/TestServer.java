@@ -33,7 +33,22 @@ public final class TestServer implements AutoCloseable {
   }
 
   public static TestServer start() {
-    return start(SharedPostgres.createDatabase(), config -> config);
+    return start(createDatabase(), config -> config);
+  }
+
+  /** Creates a migrated database, a copy of one that is migrated once per JVM. */
+  public static String createDatabase() {
+    return SharedPostgres.createDatabaseFrom(Template.NAME);
+  }
+
+  private static final class Template {
+    static final String NAME = create();
+
+    private static String create() {
+      String name = SharedPostgres.createDatabase();
+      KagziServer.migrate(config(name));
+      return name;
+    }
   }
 
   /** Starts a server on a database that other servers may share. */

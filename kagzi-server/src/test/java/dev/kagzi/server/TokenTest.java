@@ -2,7 +2,6 @@ package dev.kagzi.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kagzi.postgres.SharedPostgres;
 import dev.kagzi.protocol.v1.AdminServiceGrpc;
 import dev.kagzi.protocol.v1.ErrorCode;
 import dev.kagzi.protocol.v1.GetServerInfoRequest;
@@ -45,7 +44,7 @@ class TokenTest {
   static void start() {
     server =
         TestServer.start(
-            SharedPostgres.createDatabase(), config -> config.token(TOKEN).reflection(true));
+            TestServer.createDatabase(), config -> config.token(TOKEN).reflection(true));
   }
 
   @AfterAll

@@ -3,7 +3,6 @@ package dev.kagzi.server;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kagzi.postgres.SharedPostgres;
 import dev.kagzi.protocol.v1.ReportItem;
 import dev.kagzi.protocol.v1.Task;
 import java.time.Duration;
@@ -25,7 +24,7 @@ class TwoServersTest {
   /** Up to three rounds: a busy machine may slow one, a delay of the servers would slow all. */
   @Test
   void runs_started_on_one_server_reach_a_worker_on_the_other_by_notification() throws Exception {
-    String database = SharedPostgres.createDatabase();
+    String database = TestServer.createDatabase();
     try (TestServer here = TestServer.start(database, config -> config);
         TestServer there = TestServer.start(database, config -> config);
         BatchWorker worker = new BatchWorker(there, "far", "order")) {

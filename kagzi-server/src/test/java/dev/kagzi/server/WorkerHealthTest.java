@@ -41,7 +41,7 @@ class WorkerHealthTest {
     // The coordinator must not take silent workers offline during the test.
     EngineConfig idle = EngineConfig.defaults().withCoordinatorInterval(Duration.ofHours(1));
     try (TestServer server =
-            TestServer.start(SharedPostgres.createDatabase(), config -> config.engine(idle));
+            TestServer.start(TestServer.createDatabase(), config -> config.engine(idle));
         BatchWorker prompt = new BatchWorker(server, "q", "t");
         BatchWorker late = new BatchWorker(server, "q", "t");
         BatchWorker silent = new BatchWorker(server, "q", "t")) {

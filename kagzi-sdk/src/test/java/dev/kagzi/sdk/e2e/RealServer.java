@@ -24,12 +24,23 @@ import java.util.function.UnaryOperator;
 
 /** A server with its own database, which can be stopped and restarted on the same port. */
 final class RealServer implements AutoCloseable {
-  private final String database = SharedPostgres.createDatabase();
+  private final String database = SharedPostgres.createDatabaseFrom(Template.NAME);
   private final EngineConfig engine;
   private final UnaryOperator<ServerConfig.Builder> settings;
   private KagziServer server;
   private final int port;
   private final ManagedChannel channel;
+
+  /** A database that is migrated once per JVM. */
+  private static final class Template {
+    static final String NAME = create();
+
+    private static String create() {
+      String name = SharedPostgres.createDatabase();
+      KagziServer.migrate(onDatabase(name));
+      return name;
+    }
+  }
 
   RealServer() {
     this(EngineConfig.defaults());
@@ -48,20 +59,24 @@ final class RealServer implements AutoCloseable {
   }
 
   private KagziServer start(int port) {
-    EmbeddedPostgres postgres = SharedPostgres.server();
     return KagziServer.start(
         settings
             .apply(
-                ServerConfig.builder()
+                onDatabase(database)
                     .grpcPort(port)
                     .httpPort(0)
-                    .dbUrl(postgres.jdbcUrl(database))
-                    .dbUser(postgres.user())
-                    .dbPassword(postgres.password())
                     .engine(engine)
-                    .unsafeDatabase()
                     .closeTimeout(Duration.ofSeconds(2)))
             .build());
+  }
+
+  private static ServerConfig.Builder onDatabase(String name) {
+    EmbeddedPostgres postgres = SharedPostgres.server();
+    return ServerConfig.builder()
+        .dbUrl(postgres.jdbcUrl(name))
+        .dbUser(postgres.user())
+        .dbPassword(postgres.password())
+        .unsafeDatabase();
   }
 
   void restart() {

@@ -3,7 +3,6 @@ package dev.kagzi.server.metrics;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.kagzi.postgres.SharedPostgres;
 import dev.kagzi.protocol.v1.CreateWorkflowScheduleRequest;
 import dev.kagzi.protocol.v1.ForceOfflineWorkerRequest;
 import dev.kagzi.protocol.v1.GetWorkflowRequest;
@@ -206,7 +205,7 @@ class MetricsTest {
   @Test
   void names_beyond_the_limit_are_counted_as_other() throws Exception {
     try (TestServer server =
-        TestServer.start(SharedPostgres.createDatabase(), config -> config.metrics(true, 2))) {
+        TestServer.start(TestServer.createDatabase(), config -> config.metrics(true, 2))) {
       for (int i = 0; i < 5; i++) {
         server.startRun("queue-" + i, "type-" + i);
       }
@@ -225,7 +224,7 @@ class MetricsTest {
   @Test
   void metrics_require_the_token_of_the_server() throws Exception {
     try (TestServer server =
-        TestServer.start(SharedPostgres.createDatabase(), config -> config.token("s3cret"))) {
+        TestServer.start(TestServer.createDatabase(), config -> config.token("s3cret"))) {
       HttpResponse<String> refused = get(server, "/metrics");
       HttpResponse<String> page = get(server, "/metrics", "Authorization", "Bearer s3cret");
 
@@ -241,7 +240,7 @@ class MetricsTest {
   @Test
   void a_server_without_metrics_serves_and_measures_none() throws Exception {
     try (TestServer server =
-        TestServer.start(SharedPostgres.createDatabase(), config -> config.metrics(false, 100))) {
+        TestServer.start(TestServer.createDatabase(), config -> config.metrics(false, 100))) {
       server.startRun("q", "order");
 
       HttpResponse<String> page = get(server, "/metrics");

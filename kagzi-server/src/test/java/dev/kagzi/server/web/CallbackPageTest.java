@@ -2,7 +2,6 @@ package dev.kagzi.server.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kagzi.postgres.SharedPostgres;
 import dev.kagzi.protocol.v1.AnswerCallbackRequest;
 import dev.kagzi.protocol.v1.CallbackFailure;
 import dev.kagzi.protocol.v1.PollTasksRequest;
@@ -31,7 +30,7 @@ class CallbackPageTest {
   static void start() {
     server =
         TestServer.start(
-            SharedPostgres.createDatabase(), config -> config.localCallbacks("a key of the test"));
+            TestServer.createDatabase(), config -> config.localCallbacks("a key of the test"));
     browser = new TestBrowser(server);
   }
 

@@ -3,7 +3,6 @@ package dev.kagzi.server.web;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.assertTimeout;
 
-import dev.kagzi.postgres.SharedPostgres;
 import dev.kagzi.server.TestServer;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -37,7 +36,7 @@ class DashboardAccessTest {
   @BeforeAll
   static void start() {
     open = TestServer.start();
-    guarded = TestServer.start(SharedPostgres.createDatabase(), config -> config.token(TOKEN));
+    guarded = TestServer.start(TestServer.createDatabase(), config -> config.token(TOKEN));
   }
 
   @AfterAll
@@ -299,7 +298,7 @@ class DashboardAccessTest {
 
   @Test
   void failed_logins_of_an_address_are_limited_and_lock_nobody_out() throws Exception {
-    String database = SharedPostgres.createDatabase();
+    String database = TestServer.createDatabase();
     Map<String, String> options = Map.of("KAGZI_TRUSTED_PROXIES", "127.0.0.0/8");
     try (TestServer server =
         TestServer.start(database, ignored -> TestServer.config(database, options).token(TOKEN))) {
