@@ -39,6 +39,7 @@ import java.util.logging.LogRecord;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -290,7 +291,7 @@ class LogLinesTest {
         for (int i = 0; i < before.size(); i++) {
           OpenCallsClient caller = callers.get(i);
           int answers = before.get(i);
-          Awaitility.await().atMost(LIMIT).until(() -> caller.answers.get() > answers);
+          await().until(() -> caller.answers.get() > answers);
         }
       }
     }
@@ -376,8 +377,13 @@ class LogLinesTest {
     return server;
   }
 
+  /** Looks often, because there are many rounds. */
+  private static ConditionFactory await() {
+    return Awaitility.await().atMost(LIMIT).pollInterval(Duration.ofMillis(5));
+  }
+
   private static void awaitEnds(OpenCallsClient caller) {
-    Awaitility.await().atMost(LIMIT).until(() -> caller.ends.get() == caller.opened.get());
+    await().until(() -> caller.ends.get() == caller.opened.get());
   }
 
   private void assertFewLines(int connections) {
