@@ -26,6 +26,9 @@ final class Procedure {
   // that the runs need. Many concurrent runs take other code paths than a single one.
   private static final int WARM_UP_CALLERS = 8;
   private static final double WARM_UP_GAIN_MIN = 1.05;
+
+  // Whoever measures fewer runs tries the program out, and their figures mean nothing anyway.
+  private static final int TRIAL_RUNS = 100;
   private static final Duration TRIAL = Duration.ofSeconds(2);
   private static final Duration MEASURED = Duration.ofSeconds(6);
   private static final Duration STATISTICS_DELAY = Duration.ofMillis(1_100);
@@ -55,7 +58,7 @@ final class Procedure {
     int runsMax = fixedRuns == null ? Integer.MAX_VALUE : fixedRuns;
     int callers = candidates.get(candidates.size() / 2);
     if (callers < WARM_UP_CALLERS) {
-      warmUp(WARM_UP_CALLERS, Integer.MAX_VALUE);
+      warmUp(WARM_UP_CALLERS, runsMax < TRIAL_RUNS ? runsMax : Integer.MAX_VALUE);
     }
     warmUp(callers, runsMax);
     contender.database().vacuum();
