@@ -50,6 +50,13 @@ public final class EmbeddedPostgres implements AutoCloseable {
 
   private static final long MEMORY_BYTES_MIN = 4L << 30;
 
+  /**
+   * True in the build of Kagzi: servers that are not durable have their files in memory, and the
+   * password of their user has one hash. Not for everybody: a container may have less memory than
+   * space in memory, and older drivers refuse fewer than 4096 hashes.
+   */
+  static final boolean FAST = Boolean.getBoolean("kagzi.postgres.fast");
+
   private final ServerDirectory directory;
   private final Postmaster postmaster;
   private final boolean ephemeral;
@@ -244,10 +251,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
       return this;
     }
 
-    /**
-     * Uses a temporary folder, deleted when the server ends. It is in memory if the server is not
-     * durable and the machine has several GB for that.
-     */
+    /** Uses a temporary folder, deleted when the server ends. */
     public Builder ephemeral() {
       this.ephemeral = true;
       return this;
@@ -311,7 +315,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
       if (dataDir != null) {
         return dataDir;
       }
-      return !durable && hasSpace(MEMORY)
+      return FAST && !durable && hasSpace(MEMORY)
           ? Files.createTempDirectory(MEMORY, FOLDER_PREFIX)
           : Files.createTempDirectory(FOLDER_PREFIX);
     }
@@ -398,8 +402,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
       all.put("full_page_writes", safety);
       all.put("wal_compression", safety);
       // A checkpoint every few seconds under load would dominate every measurement. Without fsync
-      // it
-      // is cheap, and the log may be in memory.
+      // it is cheap, and the log may be in memory.
       all.put("max_wal_size", durable ? "2GB" : "512MB");
       all.put("min_wal_size", durable ? "256MB" : "128MB");
       if (binaries.majorVersionNumber() >= 16) {

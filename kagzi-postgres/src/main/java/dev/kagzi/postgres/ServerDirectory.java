@@ -202,7 +202,7 @@ final class ServerDirectory implements AutoCloseable {
     }
     // Otherwise a client computes thousands of hashes for each connection. They protect a password
     // that can be guessed, and this one is random. The server has the usual number for others.
-    if (version >= 16) {
+    if (EmbeddedPostgres.FAST && !durable && version >= 16) {
       command.add("--set=scram_iterations=1");
     }
     return command;

@@ -490,8 +490,7 @@ public final class Kagzi implements AutoCloseable {
     /**
      * Adds an interceptor of every gRPC call of the client and its workers. The first that is added
      * is the outermost. If it throws, the call fails as with the status of the exception, usually
-     * with a {@link RequestRefusedException}; workers log that and try again. It must not block:
-     * its callbacks run on network threads, or on threads of an embedded server that also write.
+     * with a {@link RequestRefusedException}; workers log that and try again.
      */
     public Builder grpcInterceptor(io.grpc.ClientInterceptor interceptor) {
       grpcInterceptors.addFirst(Objects.requireNonNull(interceptor, "interceptor"));

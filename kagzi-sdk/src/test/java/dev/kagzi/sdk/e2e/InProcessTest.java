@@ -14,7 +14,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A client in the process of the server: its calls and callbacks use threads of the server. */
+/** A client in the process of the server, which it calls in memory. */
 class InProcessTest {
   private static final WorkflowType<Integer, Integer> TWICE =
       WorkflowType.of("twice", Integer.class, Integer.class);

@@ -1,15 +1,10 @@
 package dev.kagzi.server.grpc;
 
-import dev.kagzi.protocol.v1.WorkerServiceGrpc;
-import dev.kagzi.protocol.v1.WorkflowServiceGrpc;
 import dev.kagzi.server.listen.ListenConfig;
 import dev.kagzi.server.listen.Tls;
 import io.grpc.InsecureServerCredentials;
-import io.grpc.Metadata;
 import io.grpc.Server;
 import io.grpc.ServerBuilder;
-import io.grpc.ServerCall;
-import io.grpc.ServerCallExecutorSupplier;
 import io.grpc.ServerCredentials;
 import io.grpc.TlsServerCredentials;
 import io.grpc.inprocess.InProcessServerBuilder;
@@ -22,8 +17,6 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
@@ -57,8 +50,8 @@ final class Transports {
   /**
    * Opens the transports.
    *
-   * @param threads in-process handlers run on these, except those that {@link #inProcessExecutor}
-   *     names
+   * @param threads in-process handlers run on these, not on the caller's thread, which may be
+   *     interrupted
    * @param memory counts the bytes that arrive over the network
    */
   static Transports open(
@@ -69,9 +62,7 @@ final class Transports {
       throws IOException {
     List<Server> servers = new ArrayList<>();
     InProcessServerBuilder inProcess =
-        InProcessServerBuilder.forName(settings.inProcessName())
-            .directExecutor()
-            .callExecutor(inProcessExecutor(threads));
+        InProcessServerBuilder.forName(settings.inProcessName()).executor(threads.inProcess());
     CallerContext.add(inProcess);
     services.accept(inProcess);
     servers.add(inProcess.build().start());
@@ -92,27 +83,6 @@ final class Transports {
       servers.forEach(Server::shutdownNow);
       throw e;
     }
-  }
-
-  /**
-   * Starts and reports run on the caller's thread: a change of threads would cost more than what
-   * their handlers do. Both only append to the journal and are answered later. An interrupt of the
-   * caller's thread does not affect them. The answers to other calls may follow at once, while the
-   * caller holds locks, so they get threads of their own.
-   */
-  private static ServerCallExecutorSupplier inProcessExecutor(GrpcThreads threads) {
-    Set<String> direct =
-        Set.of(
-            WorkflowServiceGrpc.getStartWorkflowsMethod().getFullMethodName(),
-            WorkerServiceGrpc.getReportMethod().getFullMethodName());
-    return new ServerCallExecutorSupplier() {
-      @Override
-      public <Q, A> Executor getExecutor(ServerCall<Q, A> call, Metadata headers) {
-        return direct.contains(call.getMethodDescriptor().getFullMethodName())
-            ? Runnable::run
-            : threads.inProcess();
-      }
-    };
   }
 
   private static NettyServerBuilder netty(ListenConfig listen) {

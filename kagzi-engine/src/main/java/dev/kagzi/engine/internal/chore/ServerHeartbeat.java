@@ -165,7 +165,7 @@ public final class ServerHeartbeat implements Chore {
    * then found what the last messages of another server announced, if these were lost.
    */
   public boolean isAlone() {
-    return System.nanoTime() - notAloneNanos > ALONE_NANOS;
+    return servers == 1 && System.nanoTime() - notAloneNanos > ALONE_NANOS;
   }
 
   public long namespacesChangedUs() {

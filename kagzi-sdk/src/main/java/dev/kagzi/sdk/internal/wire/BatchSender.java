@@ -245,8 +245,8 @@ public abstract class BatchSender<T extends BatchSender.Item<T>, A, R> {
       }
     }
 
-    // A server in this process may answer while the call is still being sent. Then the loop that
-    // sends it continues; sending from here would nest all further calls.
+    // A call can end while it is being sent, for example on a channel that is closed. Then the loop
+    // that sends it continues; sending from here would nest all further calls.
     private void sendNext() {
       if (!Thread.currentThread().equals(sender)) {
         sendReady();

@@ -65,15 +65,12 @@ public final class Channels {
     return options.apply(builder).build();
   }
 
-  /**
-   * Opens a channel to a server of the same process. It runs callbacks on the threads of the server
-   * that answer, without a change of threads, so callbacks must not block.
-   */
+  /** Not the direct executor: the server's writers would then run the client's callbacks. */
   public static ManagedChannel inProcess(
       String name, UnaryOperator<ManagedChannelBuilder<?>> options) {
-    InProcessChannelBuilder builder =
-        InProcessChannelBuilder.forName(name).directExecutor().intercept(InterceptorGuard.INNER);
-    return options.apply(builder).build();
+    return options
+        .apply(InProcessChannelBuilder.forName(name).intercept(InterceptorGuard.INNER))
+        .build();
   }
 
   /** Returns a builder for a channel that uses the first of these servers that answers. */
