@@ -97,7 +97,8 @@ public final class Query {
     UUID[] values = values(items, of, new UUID[items.size()]);
     firstIds = firstIds == null ? values : firstIds;
     lastIds = values;
-    return bindArray("uuid", values);
+    statement.setArray(next++, UuidArray.of(connection, values));
+    return this;
   }
 
   public <T> Query bindTexts(Collection<T> items, Function<T, @Nullable String> of)
