@@ -7,6 +7,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -19,8 +20,19 @@ final class GrowthTables {
   private static final Duration PURGE_MAX = Duration.ofHours(1);
   private static final long POLL_NANOS = 20_000_000;
 
-  // In the queue and with the type of the measured runs. The newest ended just now, the oldest 20
-  // days ago, so none expires meanwhile. One of 50 failed.
+  // When the i-th of the finished runs ended: the first 20 days ago, the last just now, so none
+  // expires
+  // meanwhile. Ids are UUIDv7, like the server's.
+  private static final String FUNCTIONS =
+      """
+      CREATE FUNCTION pg_temp.ended_at(i int) RETURNS timestamptz LANGUAGE sql IMMUTABLE AS
+      $$ SELECT timestamptz '%2$s' - (%1$d - i) * (interval '20 days' / %1$d) $$;
+      CREATE FUNCTION pg_temp.id(at timestamptz, i int) RETURNS uuid LANGUAGE sql IMMUTABLE AS
+      $$ SELECT (lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') || '7'
+                 || left(md5(i::text), 3) || '8' || right(md5(i::text), 15))::uuid $$
+      """;
+
+  // In the queue and with the type of the measured runs. One of 50 failed.
   private static final String ENDED =
       """
       INSERT INTO kagzi.workflow_runs
@@ -28,17 +40,17 @@ final class GrowthTables {
               started_at, finished_at)
       SELECT id, 'default', 'order-' || i, id, 'bench', 'bench-steps',
              CASE WHEN i %% 50 = 0 THEN 'FAILED' ELSE 'COMPLETED' END, at, at, at
-        FROM (SELECT i, md5('grown' || i)::uuid AS id, now() - i * interval '20 days' / %1$d AS at
-                FROM generate_series(%2$d, %3$d) i) g;
+        FROM (SELECT i, pg_temp.id(pg_temp.ended_at(i), i) AS id, pg_temp.ended_at(i) AS at
+                FROM generate_series(%1$d, %2$d) i) g;
       INSERT INTO kagzi.workflow_payloads (run_id, kind, data, created_at)
-      SELECT md5('grown' || i)::uuid, kind, '"ok"', now()
-        FROM generate_series(%2$d, %3$d) i, (VALUES ('INPUT'), ('OUTPUT')) k (kind);
+      SELECT pg_temp.id(pg_temp.ended_at(i), i), kind, '"ok"', pg_temp.ended_at(i)
+        FROM generate_series(%1$d, %2$d) i, (VALUES ('INPUT'), ('OUTPUT')) k (kind);
       INSERT INTO kagzi.step_runs
              (run_id, step_id, attempt, epoch, run_attempt, kind, status, output, created_at,
               started_at, finished_at)
-      SELECT md5('grown' || i)::uuid, 's#' || s, 1, 1, 1, 'FUNCTION', 'COMPLETED',
-             convert_to('"' || repeat('x', 100) || '"', 'UTF8'), now(), now(), now()
-        FROM generate_series(%2$d, %3$d) i, generate_series(1, %4$d) s
+      SELECT pg_temp.id(at, i), 's#' || s, 1, 1, 1, 'FUNCTION', 'COMPLETED',
+             convert_to('"' || repeat('x', 100) || '"', 'UTF8'), at, at, at
+        FROM generate_series(%1$d, %2$d) i, pg_temp.ended_at(i) at, generate_series(1, %3$d) s
       """;
 
   // As many as a page of the list has, so that both tables return a full page.
@@ -57,9 +69,9 @@ final class GrowthTables {
       INSERT INTO kagzi.workflow_runs
              (run_id, namespace, task_queue, workflow_type, status, created_at, started_at, epoch,
               available_at)
-      SELECT md5('sleeping' || i)::uuid, 'default', 'bench', 'bench-steps', 'SLEEPING', now(), now(),
-             1, now() + interval '1 year'
-        FROM generate_series(%d, %d) i
+      SELECT pg_temp.id(now(), i), 'default', 'bench', 'bench-steps', 'SLEEPING', now(), now(), 1,
+             now() + interval '1 year'
+        FROM generate_series(1, %d) i
       """;
 
   // In the measured queue, of a type that no worker serves.
@@ -67,8 +79,8 @@ final class GrowthTables {
       """
       INSERT INTO kagzi.workflow_runs
              (run_id, namespace, task_queue, workflow_type, status, created_at, available_at)
-      SELECT md5('pending' || i)::uuid, 'default', 'bench', 'bench-unserved', 'PENDING', now(), now()
-        FROM generate_series(%d, %d) i
+      SELECT pg_temp.id(now(), -i), 'default', 'bench', 'bench-unserved', 'PENDING', now(), now()
+        FROM generate_series(1, %d) i
       """;
 
   // Due in years: they fire at a second of 2190.
@@ -132,13 +144,14 @@ final class GrowthTables {
   static void fill(BenchDatabase database, GrowthSizes sizes, Progress progress) {
     try (Connection connection = connect(database);
         Statement statement = connection.createStatement()) {
+      statement.execute(FUNCTIONS.formatted(sizes.ended(), Instant.now()));
       for (int from = 1; from <= sizes.ended(); from += PART) {
         int to = Math.min(sizes.ended(), from + PART - 1);
-        statement.execute(ENDED.formatted(sizes.ended(), from, to, GrowthSizes.STEPS_PER_RUN));
+        statement.execute(ENDED.formatted(from, to, GrowthSizes.STEPS_PER_RUN));
         progress.print("GROWTH: %,d of %,d finished runs".formatted(to, sizes.ended()));
       }
-      statement.execute(SLEEPING.formatted(1, sizes.sleeping()));
-      statement.execute(PENDING.formatted(1, sizes.pending()));
+      statement.execute(SLEEPING.formatted(sizes.sleeping()));
+      statement.execute(PENDING.formatted(sizes.pending()));
       statement.execute(COUNTS);
     } catch (SQLException e) {
       throw new BenchException("cannot fill the tables: " + e.getMessage(), e);
