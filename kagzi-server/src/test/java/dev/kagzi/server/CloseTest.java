@@ -15,6 +15,7 @@ import dev.kagzi.protocol.v1.WorkflowServiceGrpc;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -61,6 +62,25 @@ class CloseTest {
     assertThat(endOf(watch.end)).isEqualTo(Status.Code.UNAVAILABLE);
     worker.close();
     server.close();
+  }
+
+  /** Otherwise a process would go on for as long as the thread, after its server was closed. */
+  @Test
+  void a_closed_server_leaves_no_thread_that_keeps_the_jvm_alive() {
+    Set<Thread> before = Set.copyOf(Thread.getAllStackTraces().keySet());
+    TestServer server = TestServer.start();
+    server.startRun("nobody", "order");
+
+    server.close();
+
+    await()
+        .pollInSameThread()
+        .atMost(Duration.ofSeconds(2))
+        .untilAsserted(
+            () ->
+                assertThat(Thread.getAllStackTraces().keySet())
+                    .filteredOn(thread -> !thread.isDaemon() && !before.contains(thread))
+                    .isEmpty());
   }
 
   private static Status.Code endOf(Future<?> call) throws Exception {

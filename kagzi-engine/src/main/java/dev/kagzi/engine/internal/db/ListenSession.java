@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.postgresql.PGNotification;
 
-/** A session with LISTEN on a channel. Not thread-safe. */
+/** A session with LISTEN on a channel. Not thread-safe, except for {@link #abort}. */
 public final class ListenSession implements AutoCloseable {
   private final Session session;
 
@@ -43,6 +43,11 @@ public final class ListenSession implements AutoCloseable {
       payloads.add(notification.getParameter());
     }
     return payloads;
+  }
+
+  /** Ends {@link #await}, which another thread may be in, with an {@link SQLException}. */
+  public void abort() {
+    session.abort();
   }
 
   @Override

@@ -224,6 +224,18 @@ public final class Session implements AutoCloseable {
     }
   }
 
+  /**
+   * Cuts the connection, without waiting for the statement that another thread sends or waits for.
+   * That thread gets an {@link SQLException}. May be called by any thread.
+   */
+  void abort() {
+    try {
+      connection.abort(Runnable::run);
+    } catch (SQLException broken) {
+      // Nothing to do: the connection is not used again.
+    }
+  }
+
   @Override
   public void close() {
     try {

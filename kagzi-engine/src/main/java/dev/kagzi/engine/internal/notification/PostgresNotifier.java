@@ -37,6 +37,7 @@ public final class PostgresNotifier implements Notifier {
   private volatile boolean alone = true;
   private long otherServersNanos = System.nanoTime();
   private final CountDownLatch listens = new CountDownLatch(1);
+  private volatile @Nullable ListenSession listening;
   private volatile boolean isLate;
   private volatile boolean closed;
 
@@ -151,8 +152,9 @@ public final class PostgresNotifier implements Notifier {
     long pauseMs = PAUSE_MS_FIRST;
     while (!closed) {
       Session listened = null;
-      try (ListenSession listening = ListenSession.open(database, CHANNEL)) {
-        listened = listening.session();
+      try (ListenSession opened = ListenSession.open(database, CHANNEL)) {
+        listened = opened.session();
+        listening = opened;
         boolean isFirst = listens.getCount() > 0;
         listens.countDown();
         if (!isFirst || isLate) {
@@ -161,7 +163,7 @@ public final class PostgresNotifier implements Notifier {
         pauseMs = PAUSE_MS_FIRST;
         while (!closed) {
           int waitMs = alone ? LIVENESS_CHECK_ALONE_MS : LIVENESS_CHECK_MS;
-          for (String payload : listening.await(waitMs)) {
+          for (String payload : opened.await(waitMs)) {
             onPayload(payload);
           }
         }
@@ -205,14 +207,23 @@ public final class PostgresNotifier implements Notifier {
     return null;
   }
 
-  /** Waits a second at most for the NOTIFY that is being sent; queued messages are dropped. */
+  /**
+   * Waits a second at most for the NOTIFY that is being sent, and one for the listener; queued
+   * messages are dropped.
+   */
   @Override
   public void close() {
     closed = true;
     sender.interrupt();
     receiver.interrupt();
+    ListenSession current = listening;
+    if (current != null) {
+      // An interrupt does not end the wait for notifications, which would keep the JVM alive.
+      current.abort();
+    }
     try {
       sender.join(CLOSE_MS_MAX);
+      receiver.join(CLOSE_MS_MAX);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
