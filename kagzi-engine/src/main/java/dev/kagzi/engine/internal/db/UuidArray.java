@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.postgresql.core.BaseConnection;
 import org.postgresql.core.Oid;
 import org.postgresql.jdbc.PgArray;
+import org.postgresql.jdbc.PreferQueryMode;
 
 /**
  * Encodes {@code uuid[]} parameters in PostgreSQL's binary format. The driver itself sends them as
@@ -23,7 +24,12 @@ final class UuidArray {
   private UuidArray() {}
 
   static Array of(Connection connection, @Nullable UUID[] values) throws SQLException {
-    return new PgArray(connection.unwrap(BaseConnection.class), Oid.UUID_ARRAY, encode(values));
+    BaseConnection driver = connection.unwrap(BaseConnection.class);
+    if (driver.getPreferQueryMode() == PreferQueryMode.SIMPLE) {
+      // This protocol, an option in the URL of the database, has no binary parameters.
+      return driver.createArrayOf("uuid", values);
+    }
+    return new PgArray(driver, Oid.UUID_ARRAY, encode(values));
   }
 
   static byte[] encode(@Nullable UUID[] values) {
