@@ -57,7 +57,8 @@ final class GrowthBench {
         MeasuredServer filledServer = startServer(filled);
         KagziContender emptyContender = new KagziContender(empty, progress, emptyServer);
         KagziContender filledContender = new KagziContender(filled, progress, filledServer)) {
-      GrowthTables.addFailed(empty, GrowthLoads.PAGE);
+      // More than a page, so that both lists have a next one.
+      GrowthTables.addFailed(empty, 2 * GrowthLoads.PAGE);
       GrowthTables.fill(filled, sizes, progress);
       GrowthLoads before = new GrowthLoads(emptyContender, progress, sizes);
       GrowthLoads after = new GrowthLoads(filledContender, progress, sizes);

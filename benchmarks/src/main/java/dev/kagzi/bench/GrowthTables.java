@@ -17,6 +17,7 @@ import java.util.concurrent.locks.LockSupport;
 @SuppressWarnings("InlineFormatString") // Statements are constants.
 final class GrowthTables {
   private static final int PART = 100_000;
+  private static final int ENDED_PER_FAILED = 50;
   private static final Duration PURGE_MAX = Duration.ofHours(1);
   private static final long POLL_NANOS = 20_000_000;
 
@@ -32,14 +33,14 @@ final class GrowthTables {
                  || left(md5(i::text), 3) || '8' || right(md5(i::text), 15))::uuid $$
       """;
 
-  // In the queue and with the type of the measured runs. One of 50 failed.
+  // In the queue and with the type of the measured runs.
   private static final String ENDED =
       """
       INSERT INTO kagzi.workflow_runs
              (run_id, namespace, external_id, ended, task_queue, workflow_type, status, created_at,
               started_at, finished_at)
       SELECT id, 'default', 'order-' || i, id, 'bench', 'bench-steps',
-             CASE WHEN i %% 50 = 0 THEN 'FAILED' ELSE 'COMPLETED' END, at, at, at
+             CASE WHEN i %% %4$d = 0 THEN 'FAILED' ELSE 'COMPLETED' END, at, at, at
         FROM (SELECT i, pg_temp.id(pg_temp.ended_at(i), i) AS id, pg_temp.ended_at(i) AS at
                 FROM generate_series(%1$d, %2$d) i) g;
       INSERT INTO kagzi.workflow_payloads (run_id, kind, data, created_at)
@@ -51,16 +52,6 @@ final class GrowthTables {
       SELECT pg_temp.id(at, i), 's#' || s, 1, 1, 1, 'FUNCTION', 'COMPLETED',
              convert_to('"' || repeat('x', 100) || '"', 'UTF8'), at, at, at
         FROM generate_series(%1$d, %2$d) i, pg_temp.ended_at(i) at, generate_series(1, %3$d) s
-      """;
-
-  // As many as a page of the list has, so that both tables return a full page.
-  private static final String FAILED =
-      """
-      INSERT INTO kagzi.workflow_runs
-             (run_id, namespace, ended, task_queue, workflow_type, status, created_at, started_at,
-              finished_at)
-      SELECT id, 'default', id, 'bench', 'bench-steps', 'FAILED', now(), now(), now()
-        FROM (SELECT md5('failed' || i)::uuid AS id FROM generate_series(1, %d) i) g
       """;
 
   // In the claim index of the measured queue and type, due in a year.
@@ -147,7 +138,7 @@ final class GrowthTables {
       statement.execute(FUNCTIONS.formatted(sizes.ended(), Instant.now()));
       for (int from = 1; from <= sizes.ended(); from += PART) {
         int to = Math.min(sizes.ended(), from + PART - 1);
-        statement.execute(ENDED.formatted(from, to, GrowthSizes.STEPS_PER_RUN));
+        statement.execute(ENDED.formatted(from, to, GrowthSizes.STEPS_PER_RUN, ENDED_PER_FAILED));
         progress.print("GROWTH: %,d of %,d finished runs".formatted(to, sizes.ended()));
       }
       statement.execute(SLEEPING.formatted(sizes.sleeping()));
@@ -159,9 +150,18 @@ final class GrowthTables {
     database.vacuum();
   }
 
-  /** Inserts failed runs into tables that are empty otherwise. */
+  /**
+   * Inserts so many finished runs into tables that are empty otherwise that this number of them
+   * failed. They are like those of {@link #fill}, so that lists of both cost the same to return.
+   */
   static void addFailed(BenchDatabase database, int count) {
-    execute(database, "cannot insert failed runs", FAILED.formatted(count));
+    int ended = count * ENDED_PER_FAILED;
+    execute(
+        database,
+        "cannot insert failed runs",
+        FUNCTIONS.formatted(ended, Instant.now())
+            + ";"
+            + ENDED.formatted(1, ended, GrowthSizes.STEPS_PER_RUN, ENDED_PER_FAILED));
   }
 
   /** Inserts schedules that are not due, and vacuums: nothing is left to do for an idle server. */
