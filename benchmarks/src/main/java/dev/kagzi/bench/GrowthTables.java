@@ -21,9 +21,8 @@ final class GrowthTables {
   private static final Duration PURGE_MAX = Duration.ofHours(1);
   private static final long POLL_NANOS = 20_000_000;
 
-  // When the i-th of the finished runs ended: the first 20 days ago, the last just now, so none
-  // expires
-  // meanwhile. Ids are UUIDv7, like the server's.
+  // When the i-th of the finished runs ended, and its id. The first ended 20 days ago and the last
+  // just now, so none expires meanwhile. Ids are UUIDv7, like the server's.
   private static final String FUNCTIONS =
       """
       CREATE FUNCTION pg_temp.ended_at(i int) RETURNS timestamptz LANGUAGE sql IMMUTABLE AS
@@ -151,11 +150,11 @@ final class GrowthTables {
   }
 
   /**
-   * Inserts so many finished runs into tables that are empty otherwise that this number of them
-   * failed. They are like those of {@link #fill}, so that lists of both cost the same to return.
+   * Inserts finished runs, of which {@code failed} have failed, into empty tables. They are like
+   * those of {@link #fill}, so that a page of them costs the same.
    */
-  static void addFailed(BenchDatabase database, int count) {
-    int ended = count * ENDED_PER_FAILED;
+  static void addFailed(BenchDatabase database, int failed) {
+    int ended = failed * ENDED_PER_FAILED;
     execute(
         database,
         "cannot insert failed runs",
