@@ -226,7 +226,9 @@ final class RunQueries {
             .add("SELECT r.*, row_number() OVER (ORDER BY " + order + ") AS n FROM (")
             .add(COLUMNS)
             .add(inOrder(source, from, forward, rowsMax))
-            .add(" ORDER BY " + order + " LIMIT ?) r", rowsMax);
+            .add(" ORDER BY " + order)
+            .add(limit(source.filter(), rowsMax))
+            .add(") r");
     return withPayloads(page, limits);
   }
 
@@ -248,10 +250,32 @@ final class RunQueries {
           .add("(SELECT r.*")
           .add(matching(source, statuses))
           .add(beyond(from, forward))
-          .add(" ORDER BY " + order(forward) + " LIMIT ?)", rowsMax);
+          .add(" ORDER BY " + order(forward))
+          .add(limit(source.filter(), rowsMax))
+          .add(")");
       between = "UNION ALL";
     }
     return sql.add(") r");
+  }
+
+  /**
+   * The number of rows is a literal where one plan is right for all values. For a parameter, the
+   * planner assumes a tenth of all matching rows: among millions of runs a generic plan then looks
+   * expensive, and PostgreSQL plans each page anew, which takes as long as reading it. For a filter
+   * by type, schedule or the like that is right: the plan depends on how many runs the value has.
+   */
+  private static SqlBuilder limit(RunFilter filter, int rowsMax) {
+    boolean onePlan =
+        filter.type() == null
+            && filter.queue() == null
+            && filter.version() == null
+            && filter.externalId() == null
+            && filter.parentRunId() == null
+            && filter.scheduleId() == null
+            && filter.worker() == null;
+    return onePlan
+        ? new SqlBuilder().add(" LIMIT " + rowsMax)
+        : new SqlBuilder().add(" LIMIT ?", rowsMax);
   }
 
   /** Splits the statuses by index: a set for each that has its own, and one for all others. */

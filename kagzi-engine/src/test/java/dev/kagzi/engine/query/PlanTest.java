@@ -11,6 +11,7 @@ import dev.kagzi.engine.value.StepRef;
 import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.value.WorkerStatus;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
@@ -217,6 +218,53 @@ class PlanTest {
       assertPlan(RunQueries.any(RunSource.byTime(filter), RUN_CURSOR, false))
           .contains("workflow_runs_unsuccessful");
     }
+  }
+
+  // The driver prepares a statement when it is executed the fifth time. PostgreSQL plans a prepared
+  // statement five times before it considers a generic plan.
+  @Test
+  void a_page_of_all_or_of_failed_runs_is_not_planned_anew_each_time() {
+    RunFilter failed =
+        new RunFilter(
+            "big",
+            Set.of(RunStatus.FAILED),
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            false,
+            false);
+
+    for (RunFilter filter : List.of(RunFilter.all("big"), failed)) {
+      for (@Nullable Cursor from : Arrays.asList(null, RUN_CURSOR)) {
+        assertThat(genericPlans(list(filter, from, true), 15)).isPositive();
+      }
+    }
+  }
+
+  private static long genericPlans(SqlBuilder sql, int times) {
+    return database
+        .open()
+        .read(
+            session -> {
+              session.query("DEALLOCATE ALL").execute();
+              for (int i = 0; i < times; i++) {
+                sql.on(session).list(row -> row.text("namespace"));
+              }
+              return session
+                  .query(
+                      """
+                      SELECT sum(generic_plans)::bigint AS plans
+                        FROM pg_prepared_statements
+                       WHERE statement LIKE 'WITH page%'
+                      """)
+                  .first(row -> row.bigint("plans"))
+                  .orElse(0L);
+            });
   }
 
   @Test
