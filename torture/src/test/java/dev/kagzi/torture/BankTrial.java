@@ -10,6 +10,7 @@ import java.time.Duration;
 /** A short torture of the bank with chosen faults. */
 final class BankTrial {
   static final int TELLERS = 4;
+  private static final int TRIALS_MAX = 3;
 
   /** Few transfers, because a planted fault keeps each of them for a while. */
   private static final Duration PLANT_PACE = Duration.ofMillis(200);
@@ -36,16 +37,22 @@ final class BankTrial {
     }
   }
 
-  /** Asserts that a torture with a planted fault breaks this rule. */
+  /**
+   * Asserts that a torture with a planted fault breaks this rule. Whether it does depends on where
+   * the injected faults meet the work, so several are tried.
+   */
   static void assertFound(String rule, BankPlant plant, Injected... faults) {
-    BankTrial trial = new BankTrial();
+    StringBuilder printed = new StringBuilder();
+    boolean found = false;
+    for (int i = 0; i < TRIALS_MAX && !found; i++) {
+      BankTrial trial = new BankTrial();
+      Verdict verdict =
+          trial.torture(new BankTorture.Settings(1, 2, TELLERS, PLANT_PACE, 1, plant), faults);
+      found = verdict.problems().stream().anyMatch(problem -> problem.startsWith(rule));
+      printed.append(trial.printed()).append(verdict.problems()).append('\n');
+    }
 
-    Verdict verdict =
-        trial.torture(new BankTorture.Settings(1, 2, TELLERS, PLANT_PACE, 1, plant), faults);
-
-    assertThat(verdict.problems())
-        .as(trial.printed())
-        .anyMatch(problem -> problem.startsWith(rule));
+    assertThat(found).as(printed.toString()).isTrue();
   }
 
   String printed() {
