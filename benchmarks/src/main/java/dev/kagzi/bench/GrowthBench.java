@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.ToDoubleBiFunction;
 import java.util.function.ToDoubleFunction;
 
 /**
@@ -136,22 +137,30 @@ final class GrowthBench {
 
   /** More workers, queues and namespaces, on the tables that were empty at first. */
   private void compareLoads(GrowthLoads loads) {
-    double one = median(loads, "1 worker", each -> each.withWorkers(1));
     int some = Math.max(2, sizes.workersMax() / 10);
-    for (int workers : List.of(some, sizes.workersMax())) {
-      String name = "W5, " + workers + " workers";
-      add(GrowthLine.rate(name, one, median(loads, name, each -> each.withWorkers(workers))));
+    compareWith(loads, "workers", List.of(some, sizes.workersMax()), GrowthLoads::withWorkers);
+    compareWith(loads, "queues", List.of(sizes.queues()), GrowthLoads::withQueues);
+    compareWith(loads, "namespaces", List.of(sizes.namespaces()), GrowthLoads::withNamespaces);
+  }
+
+  private void compareWith(
+      GrowthLoads loads,
+      String what,
+      List<Integer> counts,
+      ToDoubleBiFunction<GrowthLoads, Integer> figure) {
+    print(what);
+    double[] one = new double[sizes.repetitions()];
+    double[][] many = new double[counts.size()][sizes.repetitions()];
+    for (int i = 0; i < one.length; i++) {
+      one[i] = figure.applyAsDouble(loads, 1);
+      for (int c = 0; c < many.length; c++) {
+        many[c][i] = figure.applyAsDouble(loads, counts.get(c));
+      }
     }
-    double single = median(loads, "1 queue", each -> each.withQueues(1));
-    String name = "W5, %,d queues".formatted(sizes.queues());
-    add(
-        GrowthLine.rate(
-            name, single, median(loads, name, each -> each.withQueues(sizes.queues()))));
-    double alone = median(loads, "1 namespace", each -> each.withNamespaces(1));
-    String many = "W5, %,d namespaces".formatted(sizes.namespaces());
-    add(
-        GrowthLine.rate(
-            many, alone, median(loads, many, each -> each.withNamespaces(sizes.namespaces()))));
+    for (int c = 0; c < many.length; c++) {
+      String name = "W5, %,d %s".formatted(counts.get(c), what);
+      add(GrowthLine.rate(name, median(one), median(many[c])));
+    }
   }
 
   private void afterLoad(GrowthLoads empty, GrowthLoads filled) {
@@ -211,7 +220,7 @@ final class GrowthBench {
     add(GrowthLine.time(name, medians[0], medians[1]));
   }
 
-  /** The two take turns, so that changes of the machine's load affect both. */
+  /** The two take turns, as in all comparisons, so that changes of the machine affect both. */
   private double[] inTurn(
       String name, GrowthLoads empty, GrowthLoads filled, ToDoubleFunction<GrowthLoads> figure) {
     print(name);
