@@ -125,10 +125,10 @@ class SignalRequestsTest extends RequestsFixture {
       request(connection, run, "'approval', '1'");
       connection.commit();
     }
-
-    await().atMost(SOON).until(() -> !signals(run).isEmpty());
+    awaitExecuted();
 
     assertThat(rows()).isEmpty();
+    assertThat(signals(run)).hasSize(1);
   }
 
   @Test
