@@ -143,6 +143,7 @@ final class GrowthBench {
     compareWith(loads, "namespaces", List.of(sizes.namespaces()), GrowthLoads::withNamespaces);
   }
 
+  /** One and many take turns, so that changes of the machine's load affect all. */
   private void compareWith(
       GrowthLoads loads,
       String what,
@@ -220,7 +221,7 @@ final class GrowthBench {
     add(GrowthLine.time(name, medians[0], medians[1]));
   }
 
-  /** The two take turns, as in all comparisons, so that changes of the machine affect both. */
+  /** The two take turns, so that changes of the machine's load affect both. */
   private double[] inTurn(
       String name, GrowthLoads empty, GrowthLoads filled, ToDoubleFunction<GrowthLoads> figure) {
     print(name);

@@ -261,8 +261,8 @@ final class RunQueries {
   /**
    * The number of rows is a literal where one plan is right for all values. For a parameter, the
    * planner assumes a tenth of all matching rows: among millions of runs a generic plan then looks
-   * expensive, and PostgreSQL plans each page anew, which takes as long as reading it. For a filter
-   * by type, schedule or the like that is right: the plan depends on how many runs the value has.
+   * expensive, and PostgreSQL plans each page again, which takes as long as reading it. A filter by
+   * type, schedule or the like keeps the parameter: its plan depends on how many runs match.
    */
   private static SqlBuilder limit(RunFilter filter, int rowsMax) {
     boolean onePlan =

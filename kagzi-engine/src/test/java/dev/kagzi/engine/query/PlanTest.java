@@ -181,34 +181,8 @@ class PlanTest {
 
   @Test
   void unsuccessful_runs_are_found_by_their_own_index_each_status_separately() {
-    RunFilter failed =
-        new RunFilter(
-            "big",
-            Set.of(RunStatus.FAILED),
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            false,
-            false);
-    RunFilter unsuccessful =
-        new RunFilter(
-            "big",
-            Set.of(RunStatus.FAILED, RunStatus.CANCELLED, RunStatus.TIMED_OUT),
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            false,
-            false);
+    RunFilter failed = inStatus(RunStatus.FAILED);
+    RunFilter unsuccessful = inStatus(RunStatus.FAILED, RunStatus.CANCELLED, RunStatus.TIMED_OUT);
 
     for (RunFilter filter : List.of(failed, unsuccessful)) {
       assertList(filter, null, true, "workflow_runs_unsuccessful");
@@ -223,21 +197,8 @@ class PlanTest {
   // The driver prepares a statement when it is executed the fifth time. PostgreSQL plans a prepared
   // statement five times before it considers a generic plan.
   @Test
-  void a_page_of_all_or_of_failed_runs_is_not_planned_anew_each_time() {
-    RunFilter failed =
-        new RunFilter(
-            "big",
-            Set.of(RunStatus.FAILED),
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            false,
-            false);
+  void a_page_of_all_or_of_failed_runs_is_not_planned_at_each_request() {
+    RunFilter failed = inStatus(RunStatus.FAILED);
 
     for (RunFilter filter : List.of(RunFilter.all("big"), failed)) {
       for (@Nullable Cursor from : Arrays.asList(null, RUN_CURSOR)) {
@@ -269,20 +230,7 @@ class PlanTest {
 
   @Test
   void few_active_runs_among_many_are_found_by_the_claim_index() {
-    RunFilter active =
-        new RunFilter(
-            "big",
-            Set.of(RunStatus.RUNNING, RunStatus.SLEEPING),
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            false,
-            false);
+    RunFilter active = inStatus(RunStatus.RUNNING, RunStatus.SLEEPING);
 
     assertList(active, null, true, "workflow_runs_claim");
   }
@@ -585,6 +533,11 @@ class PlanTest {
 
   private static SqlBuilder dead(@Nullable String namespace) {
     return new SqlBuilder().add(HealthQueries.DEAD, namespace, namespace, Health.WORKERS_MAX);
+  }
+
+  private static RunFilter inStatus(RunStatus... statuses) {
+    return new RunFilter(
+        "big", Set.of(statuses), null, null, null, null, null, null, null, null, false, false);
   }
 
   private static void assertList(
