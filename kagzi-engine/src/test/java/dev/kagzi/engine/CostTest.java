@@ -14,6 +14,7 @@ import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.internal.db.Database;
 import dev.kagzi.engine.internal.dispatch.ClaimRuns;
 import dev.kagzi.engine.internal.run.InsertRuns;
+import dev.kagzi.engine.internal.step.ClaimedHistories;
 import dev.kagzi.engine.internal.step.ReadSteps;
 import dev.kagzi.engine.run.BegunStep;
 import dev.kagzi.engine.run.Caller;
@@ -273,7 +274,11 @@ class CostTest {
         .extracting(Sent::sql)
         .containsOnlyOnce(ClaimRuns.SQL, ReadSteps.HISTORY_SQL)
         .isSubsetOf(
-            ClaimRuns.SQL, ReadSteps.SIZES_SQL, ReadSteps.HISTORY_SQL, ClaimRuns.NEXT_DUE_SQL);
+            ClaimRuns.SQL,
+            ClaimedHistories.SHORT_SQL,
+            ReadSteps.SIZES_SQL,
+            ReadSteps.HISTORY_SQL,
+            ClaimRuns.NEXT_DUE_SQL);
   }
 
   private long count(String status) {

@@ -46,9 +46,10 @@ final class Tables {
        WHERE r.schedule_id IS NULL AND r.cron_expr IS NULL
       """;
 
+  // Nothing records the end of a sleep: it is over when its wake time has passed.
   private static final String STEPS_SQL =
       """
-      SELECT s.run_id, s.step_id, s.attempt, s.epoch, s.run_attempt, s.kind, s.status, s.final,
+      SELECT s.run_id, s.step_id, s.attempt, s.epoch, s.run_attempt, s.kind, o.status, s.final,
              CASE WHEN s.error #>> '{metadata,cancel_requested}' IS NOT NULL THEN 'CANCELLED'
                   WHEN s.error ->> 'code' = 'PRECONDITION_FAILED' THEN 'RUN_ENDED'
                   WHEN s.error #>> '{metadata,kind}' = 'TIMEOUT' THEN 'TIMEOUT'
@@ -56,9 +57,15 @@ final class Tables {
                   ELSE 'CODE' END AS cause,
              coalesce(convert_from(s.output, 'UTF8'), s.error ->> 'message', '') AS value,
              (extract(epoch FROM s.created_at) * 1000000)::bigint AS created_us,
-             coalesce((extract(epoch FROM s.finished_at) * 1000000)::bigint, 0) AS finished_us,
+             coalesce((extract(epoch FROM o.finished_at) * 1000000)::bigint, 0) AS finished_us,
              coalesce(s.child_run_id::text, '') AS child_run_id
         FROM kagzi.step_runs s
+       CROSS JOIN LATERAL (
+             SELECT s.kind = 'SLEEP' AND s.status = 'RUNNING' AND s.due_at <= kagzi.clock()
+                      AS is_over) AS e
+       CROSS JOIN LATERAL (
+             SELECT CASE WHEN e.is_over THEN 'COMPLETED' ELSE s.status END AS status,
+                    CASE WHEN e.is_over THEN s.due_at ELSE s.finished_at END AS finished_at) AS o
        ORDER BY s.run_id, s.step_id, s.attempt
       """;
 

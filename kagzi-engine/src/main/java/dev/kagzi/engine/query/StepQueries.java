@@ -4,6 +4,7 @@ import dev.kagzi.engine.internal.db.Row;
 import dev.kagzi.engine.internal.db.Session;
 import dev.kagzi.engine.internal.page.Cursor;
 import dev.kagzi.engine.internal.page.Pager;
+import dev.kagzi.engine.internal.step.SleepSql;
 import dev.kagzi.engine.page.Page;
 import dev.kagzi.engine.page.PageSpec;
 import dev.kagzi.engine.value.Payload;
@@ -24,15 +25,16 @@ final class StepQueries {
 
   private static final String COLUMNS =
       """
-      SELECT s.run_id, s.step_id, s.attempt, s.epoch, s.run_attempt, s.kind, s.status, s.final,
+      SELECT s.run_id, s.step_id, s.attempt, s.epoch, s.run_attempt, s.kind, %s AS status, s.final,
              s.error, s.child_run_id, s.input_hash, s.name,
-             s.created_at, s.started_at, s.finished_at, s.due_at,
+             s.created_at, s.started_at, %s AS finished_at, s.due_at,
              CASE WHEN octet_length(s.progress) > ? THEN '' ELSE s.progress END AS progress,
              s.progress_metadata,
              CASE WHEN octet_length(s.input) > ? THEN '' ELSE s.input END AS input,
              s.input_metadata,
              CASE WHEN octet_length(s.output) > ? THEN '' ELSE s.output END AS output,
-             s.output_metadata""";
+             s.output_metadata"""
+          .formatted(SleepSql.status("s"), SleepSql.finishedAt("s"));
 
   // A step is recorded when it ends or takes long, so often after steps that began later.
   private static final String BEGAN = "coalesce(s.started_at, s.created_at)";

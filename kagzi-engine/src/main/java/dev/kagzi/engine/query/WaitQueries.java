@@ -4,6 +4,7 @@ import dev.kagzi.engine.internal.db.Row;
 import dev.kagzi.engine.internal.db.Session;
 import dev.kagzi.engine.internal.page.EpochMicros;
 import dev.kagzi.engine.internal.retry.RetryPolicyJson;
+import dev.kagzi.engine.internal.step.SleepSql;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
@@ -69,7 +70,7 @@ final class WaitQueries {
              p.error AS previous_error,
              (extract(epoch FROM p.finished_at - p.started_at) * 1000)::bigint AS previous_ms
         FROM (SELECT DISTINCT ON (s.step_id)
-                     s.step_id, s.name, s.attempt, s.epoch, s.kind, s.status, s.final, s.error,
+                     s.step_id, s.name, s.attempt, s.epoch, s.kind, %s AS status, s.final, s.error,
                      s.retry_policy, s.due_at, s.timeout_at, s.child_run_id,
                      coalesce(s.started_at, s.created_at) AS began_at,
                      count(*) FILTER (WHERE s.status = 'FAILED')
@@ -85,17 +86,19 @@ final class WaitQueries {
        WHERE l.status IN ('RUNNING', 'PENDING') OR (l.status = 'FAILED' AND NOT l.final)
        ORDER BY l.began_at DESC, l.step_id
        LIMIT ?
-      """;
+      """
+          .formatted(SleepSql.status("s"));
 
   private static final String LAST_STEP_SQL =
       """
-      SELECT s.step_id, s.status, max(s.epoch) OVER () AS epoch,
-             coalesce(s.finished_at, s.started_at, s.created_at) AS at
+      SELECT s.step_id, %s AS status, max(s.epoch) OVER () AS epoch,
+             coalesce(%s, s.started_at, s.created_at) AS at
         FROM kagzi.step_runs s
        WHERE s.run_id = ?
-       ORDER BY coalesce(s.finished_at, s.started_at, s.created_at) DESC
+       ORDER BY at DESC
        LIMIT 1
-      """;
+      """
+          .formatted(SleepSql.status("s"), SleepSql.finishedAt("s"));
 
   private static final String DEFAULT_VERSION_SQL =
       """

@@ -21,6 +21,7 @@ import dev.kagzi.engine.run.Reports;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.ErrorCode;
 import dev.kagzi.engine.value.Failure;
+import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.RecordedStep;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
@@ -188,7 +189,7 @@ class WaitTest extends EngineFixture {
     Task again = engine.claimOne(worker);
 
     assertThat(slept).isEqualTo(new ReportResult.Sleeping(0, true));
-    assertThat(result(again, "until")).isEqualTo(new RecordedStep.Result.Sleeping(0));
+    assertThat(result(again, "until")).isEqualTo(new RecordedStep.Result.Output(Payload.EMPTY));
   }
 
   /** The first wake time that was reported counts. */

@@ -6,14 +6,13 @@ import dev.kagzi.engine.internal.db.Row;
 import dev.kagzi.engine.internal.db.Session;
 import dev.kagzi.engine.internal.run.TakeReason;
 import dev.kagzi.engine.internal.run.TraceLog;
-import dev.kagzi.engine.internal.step.CloseSteps;
-import dev.kagzi.engine.internal.step.ReadSteps;
+import dev.kagzi.engine.internal.step.ClaimedHistories;
+import dev.kagzi.engine.internal.step.ClaimedHistories.History;
 import dev.kagzi.engine.internal.value.Json;
 import dev.kagzi.engine.retry.CrashPolicy;
 import dev.kagzi.engine.value.Claim;
 import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.QueueName;
-import dev.kagzi.engine.value.RecordedStep;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
 import dev.kagzi.engine.value.TypeVersion;
@@ -22,12 +21,10 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToLongFunction;
@@ -60,14 +57,14 @@ public final class ClaimRuns {
       """
       WITH c AS MATERIALIZED (
         SELECT x.run_id, x.status AS from_status, x.found, x.available_at AS due_at,
-               x.clean_up_ms,
+               x.clean_up_ms, x.data, x.metadata,
                x.status = 'RUNNING' AND x.crashes > 0
                  OR x.crashes + (x.status = 'RUNNING')::int > k.crashes_max AS aside,
                row_number() OVER (ORDER BY x.available_at, x.run_id) AS slot
           FROM (SELECT d.*, count(*) OVER () AS found,
                        sum(d.bytes) OVER (ORDER BY d.available_at, d.run_id) - d.bytes
                          AS bytes_before
-                  FROM (SELECT f.*,
+                  FROM (SELECT f.*, i.data, i.metadata,
                                coalesce(octet_length(i.data), 0)
                                  + coalesce(octet_length(f.headers::text), 0) AS bytes
                           FROM (SELECT r.run_id, r.status, r.crashes, r.available_at, r.headers,
@@ -126,7 +123,7 @@ public final class ClaimRuns {
                   (extract(epoch FROM t.now - c.due_at) * 1000000)::bigint AS waited_us,
                   c.slot, c.from_status, c.found, w.namespace, w.task_queue,
                   w.cancel_epoch IS NOT NULL AS cancel_requested,
-                  w.clean_up_ms IS NOT NULL AS cleans_up),
+                  w.clean_up_ms IS NOT NULL AS cleans_up, c.data, c.metadata),
       n AS (
         INSERT INTO kagzi.run_changes
                (namespace, task_queue, workflow_type, version, from_status, to_status, runs)
@@ -134,10 +131,7 @@ public final class ClaimRuns {
           FROM u
          WHERE from_status <> status
          GROUP BY namespace, task_queue, workflow_type, version, from_status, status)
-      SELECT u.*, p.data, p.metadata
-        FROM u
-        LEFT JOIN kagzi.workflow_payloads p ON p.run_id = u.run_id AND p.kind = 'INPUT'
-       ORDER BY u.slot
+      SELECT * FROM u ORDER BY slot
       """;
 
   /** Delays runs that {@link #SQL} set aside, by the back-off of {@link CrashPolicy}. */
@@ -284,7 +278,6 @@ public final class ClaimRuns {
             .bind(request.leaseMs)
             .bind(tx.epochBase())
             .list(ClaimRuns::map);
-    List<RunId> slept = new ArrayList<>();
     List<Taken> aside = new ArrayList<>();
     List<TypeVersion> takenOver = new ArrayList<>();
     Map<RunId, Integer> claimedBefore = new LinkedHashMap<>();
@@ -297,43 +290,30 @@ public final class ClaimRuns {
             .addKeyValue("reason", TakeReason.LEASE_ENDED)
             .log("claim taken");
       }
-      if (run.before == RunStatus.SLEEPING) {
-        slept.add(run.claim.runId());
-      }
       if (run.status == RunStatus.PENDING) {
         aside.add(run);
       } else if (run.claim.epoch() != tx.epochBase() + 1) {
         claimedBefore.put(run.claim.runId(), run.attempts);
       }
     }
-    if (!slept.isEmpty()) {
-      CloseSteps.endSleeps(tx, slept);
-    }
     if (!aside.isEmpty()) {
       delay(tx, aside, crashes);
     }
-    Map<RunId, ReadSteps.Size> sizes =
-        claimedBefore.isEmpty() ? Map.of() : ReadSteps.sizes(tx, claimedBefore.keySet());
-    Set<RunId> apart =
-        removeLargeHistories(sizes, claimedBefore, historyBytesMax, request.bytesMax);
-    Map<RunId, List<RecordedStep>> histories =
-        claimedBefore.isEmpty() ? Map.of() : ReadSteps.history(tx, claimedBefore);
+    Map<RunId, History> histories =
+        claimedBefore.isEmpty()
+            ? Map.of()
+            : ClaimedHistories.read(tx, claimedBefore, historyBytesMax, request.bytesMax);
     List<ClaimedRun> claimed = new ArrayList<>(taken.size());
     List<RunId> crashed = new ArrayList<>();
     for (Taken one : taken) {
       if (crashes.isOver(one.crashes)) {
         crashed.add(one.claim.runId());
       } else if (one.status == RunStatus.RUNNING) {
-        RunId run = one.claim.runId();
+        History history = histories.getOrDefault(one.claim.runId(), History.NONE);
         claimed.add(
             new ClaimedRun(
                 request.slots.get(one.slot - 1),
-                task(
-                    one,
-                    sizes.getOrDefault(run, ReadSteps.Size.NONE).steps(),
-                    histories.getOrDefault(run, List.of()),
-                    apart.contains(run),
-                    request.rules.stepTimeoutMs())));
+                task(one, history, request.rules.stepTimeoutMs())));
       }
     }
     boolean isCut = !taken.isEmpty() && taken.getFirst().found > taken.size();
@@ -352,37 +332,16 @@ public final class ClaimRuns {
         .update();
   }
 
-  /**
-   * Removes the runs whose history is too large for a task, or does not fit into the byte limit of
-   * all histories together. Returns these runs; their workers fetch the history separately.
-   */
-  private static Set<RunId> removeLargeHistories(
-      Map<RunId, ReadSteps.Size> sizes, Map<RunId, Integer> runs, int bytesMax, long allBytesMax) {
-    Set<RunId> apart = new HashSet<>();
-    long left = allBytesMax;
-    for (Map.Entry<RunId, ReadSteps.Size> size : sizes.entrySet()) {
-      long bytes = size.getValue().bytes();
-      if (bytes > bytesMax || bytes > left) {
-        apart.add(size.getKey());
-      } else {
-        left -= bytes;
-      }
-    }
-    runs.keySet().removeAll(apart);
-    return apart;
-  }
-
-  private static Task task(
-      Taken run, int stepsRecorded, List<RecordedStep> steps, boolean apart, long stepTimeoutMs) {
+  private static Task task(Taken run, History history, long stepTimeoutMs) {
     return new Task(
         run.claim,
         run.type,
         run.version,
         run.attempts,
         run.input,
-        stepsRecorded,
-        steps,
-        apart,
+        history.steps(),
+        history.recorded(),
+        history.isApart(),
         run.externalId,
         run.createdAt,
         run.claimedAt,

@@ -10,40 +10,27 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 
-/** Closes open steps of runs that end, ends sleeps, and reopens steps of resumed runs. */
+/** Closes open steps of runs that end, and reopens steps of resumed runs. */
 public final class CloseSteps {
   /**
-   * Fails the open steps of ended runs. In a completed run, the open step of a child is completed
-   * instead: the run started the child and did not await it.
+   * Fails the open steps of ended runs. Completed instead are sleeps that are over and, in a
+   * completed run, the steps of children: the run started them and did not await them.
    */
   public static final String END_OPEN_SQL =
       """
       UPDATE kagzi.step_runs s
-         SET status = CASE WHEN n.completed AND s.child_run_id IS NOT NULL
-                           THEN 'COMPLETED' ELSE 'FAILED' END,
-             final = NOT (n.completed AND s.child_run_id IS NOT NULL),
-             error = CASE WHEN n.completed AND s.child_run_id IS NOT NULL
-                          THEN NULL ELSE ?::jsonb END,
-             finished_at = kagzi.clock()
-        FROM unnest(?::uuid[], ?::boolean[]) AS n (run_id, completed)
+         SET status = CASE WHEN %1$s THEN 'COMPLETED' ELSE 'FAILED' END,
+             final = NOT (%1$s),
+             error = CASE WHEN %1$s THEN NULL ELSE ?::jsonb END,
+             finished_at = CASE WHEN s.kind = 'SLEEP' THEN least(s.due_at, t.now) ELSE t.now END
+        FROM unnest(?::uuid[], ?::boolean[]) AS n (run_id, completed),
+             (SELECT kagzi.clock() AS now) AS t
        WHERE s.run_id = n.run_id
          AND s.status IN ('RUNNING', 'PENDING')
-      """;
-
-  /**
-   * Completes the sleeps of claimed runs whose wake time has passed. A run can be claimed before
-   * its wake time; its sleep then stays open.
-   */
-  public static final String END_SLEEPS_SQL =
       """
-      UPDATE kagzi.step_runs s
-         SET status = 'COMPLETED', finished_at = s.due_at
-        FROM unnest(?::uuid[]) AS n (run_id)
-       WHERE s.run_id = n.run_id
-         AND s.kind = 'SLEEP'
-         AND s.status = 'RUNNING'
-         AND s.due_at <= kagzi.clock()
-      """;
+          .formatted(
+              "(n.completed AND s.child_run_id IS NOT NULL OR %s)"
+                  .formatted(SleepSql.isOver("s", "t.now")));
 
   /**
    * Reopens the sleeps and receives of resumed runs, whether the end of the run or a cancel had
@@ -140,10 +127,6 @@ public final class CloseSteps {
         .bindUuids(all, run -> run.getKey().value())
         .bindBooleans(all, Map.Entry::getValue)
         .update();
-  }
-
-  public static void endSleeps(Session tx, Collection<RunId> runs) throws SQLException {
-    tx.query(END_SLEEPS_SQL).bindUuids(runs, RunId::value).update();
   }
 
   /** Reopens child steps that were closed with this failure. Returns whether there were any. */

@@ -23,7 +23,7 @@ public final class ReadSteps {
   /** The journal splits a batch whose steps have larger outputs. */
   private static final long OUTPUTS_BYTES_MAX = 8L << 20;
 
-  private static final String COLUMNS =
+  static final String COLUMNS =
       """
       s.run_id, s.step_id, s.attempt, s.epoch, s.run_attempt, s.kind, s.status, s.final,
       s.output, s.output_metadata, s.error, s.retry_policy, s.child_run_id, s.input_hash, s.name,
@@ -157,17 +157,22 @@ public final class ReadSteps {
         FROM unnest(?::uuid[]) AS n (run_id)
        CROSS JOIN LATERAL (
              SELECT count(*) FILTER (WHERE s.attempt = 1) AS steps,
-                    coalesce(sum(coalesce(octet_length(s.output), 0)
-                                 + coalesce(octet_length(s.error::text), 0)
-                                 + CASE WHEN s.status <> 'COMPLETED'
-                                        THEN coalesce(octet_length(s.progress), 0)
-                                        ELSE 0 END + 100), 0)::bigint
-                      AS bytes
+                    coalesce(sum(%s + 100), 0)::bigint AS bytes
                FROM kagzi.step_runs s
               WHERE s.run_id = n.run_id) AS h
-      """;
+      """
+          .formatted(bytes("s"));
 
   private ReadSteps() {}
+
+  /** The bytes of what a worker receives of a row's values, without reading toasted ones. */
+  static String bytes(String row) {
+    return """
+        coalesce(octet_length(%1$s.output), 0) + coalesce(octet_length(%1$s.error::text), 0)
+        + CASE WHEN %1$s.status <> 'COMPLETED' THEN coalesce(octet_length(%1$s.progress), 0)
+               ELSE 0 END"""
+        .formatted(row);
+  }
 
   public record Size(int steps, long bytes) {
     public static final Size NONE = new Size(0, 0);
@@ -289,7 +294,7 @@ public final class ReadSteps {
 
   // A step of an earlier run attempt gets no place, because the current attempt may reach it in
   // another order. A child gets none either, because its row changes when the child ends.
-  private static RecordedStep recorded(Row row, int runAttempt) throws SQLException {
+  static RecordedStep recorded(Row row, int runAttempt) throws SQLException {
     StepRow step = map(row);
     RecordedStep recorded = step.recorded(row.bigint("now_us"), runAttempt);
     return step.runAttempt() == runAttempt && step.kind() != StepKind.CHILD_WORKFLOW

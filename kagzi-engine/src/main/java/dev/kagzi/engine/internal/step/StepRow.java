@@ -68,6 +68,13 @@ public record StepRow(
     return kind == StepKind.SIGNAL && status == StepStatus.RUNNING;
   }
 
+  /** Whether the attempt has completed: with a result, or as a sleep ({@link SleepSql}). */
+  public boolean isCompleted(long nowUs) {
+    boolean isOverSleep =
+        kind == StepKind.SLEEP && status == StepStatus.RUNNING && dueUs != null && dueUs <= nowUs;
+    return status == StepStatus.COMPLETED || isOverSleep;
+  }
+
   public boolean isFinalIn(int currentRunAttempt) {
     return status == StepStatus.FAILED && isFinal && runAttempt == currentRunAttempt;
   }
@@ -94,11 +101,17 @@ public record StepRow(
               : isFinal
                   ? new RecordedStep.Result.FinalFailure(why)
                   : new RecordedStep.Result.Retry(why, remainingMs(nowUs));
-      case RUNNING, PENDING ->
-          (kind == StepKind.SLEEP || kind == StepKind.SIGNAL) && dueUs != null
-              ? new RecordedStep.Result.Sleeping(remainingMs(nowUs))
-              : new RecordedStep.Result.Open();
+      case RUNNING, PENDING -> open(nowUs);
     };
+  }
+
+  private RecordedStep.Result open(long nowUs) {
+    if (dueUs == null || (kind != StepKind.SLEEP && kind != StepKind.SIGNAL)) {
+      return new RecordedStep.Result.Open();
+    }
+    return isCompleted(nowUs)
+        ? new RecordedStep.Result.Output(Payload.EMPTY)
+        : new RecordedStep.Result.Sleeping(remainingMs(nowUs));
   }
 
   /** Milliseconds until the due time, rounded up so that a timer never fires early. */

@@ -5,6 +5,7 @@ import dev.kagzi.engine.internal.db.Session;
 import dev.kagzi.engine.internal.db.SqlErrors;
 import dev.kagzi.engine.internal.run.FailureHandler;
 import dev.kagzi.engine.internal.step.CaughtFailures;
+import dev.kagzi.engine.internal.step.SleepSql;
 import dev.kagzi.engine.internal.value.Json;
 import dev.kagzi.engine.value.Origin;
 import dev.kagzi.engine.value.Payload;
@@ -81,13 +82,17 @@ record FailureContext(
              CASE WHEN sum(octet_length(p.data)) OVER () <= ? THEN p.data END AS data, p.metadata,
              coalesce(sum(octet_length(p.data)) OVER (), 0) AS inputs_bytes,
              CASE WHEN r.crashes > 0 THEN
-               (SELECT s.step_id FROM kagzi.step_runs s
-                 WHERE s.run_id = r.run_id AND s.finished_at IS NOT NULL
-                 ORDER BY s.finished_at DESC, s.step_id
+               (SELECT e.step_id
+                  FROM (SELECT s.step_id, %s AS finished_at
+                          FROM kagzi.step_runs s
+                         WHERE s.run_id = r.run_id) AS e
+                 WHERE e.finished_at IS NOT NULL
+                 ORDER BY e.finished_at DESC, e.step_id
                  LIMIT 1) END AS last_step,
              (extract(epoch FROM f.seen_at) * 1000000)::bigint AS seen_us, f.seen_step,
              n.may_be_retried AND EXISTS (SELECT 1 FROM (
       """
+              .formatted(SleepSql.finishedAt("s"))
           + CaughtFailures.UNCOMPLETED_STEPS
           + """
                ) AS c WHERE c.caught) AS compensated

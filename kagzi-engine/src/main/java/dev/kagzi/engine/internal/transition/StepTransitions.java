@@ -417,7 +417,7 @@ record StepTransitions(
               "kind", call.kind(), last.kind() + ", as step " + call.stepKey() + " was begun"));
       return;
     }
-    if (last != null && last.status() == StepStatus.COMPLETED) {
+    if (last != null && last.isCompleted(row.nowUs())) {
       write.answer(new BegunStep(ref(last), false, last.output()));
       return;
     }
