@@ -4,7 +4,7 @@ import dev.kagzi.engine.internal.db.Row;
 import dev.kagzi.engine.internal.db.Session;
 import dev.kagzi.engine.internal.page.Cursor;
 import dev.kagzi.engine.internal.page.Pager;
-import dev.kagzi.engine.internal.step.SleepSql;
+import dev.kagzi.engine.internal.value.SleepSql;
 import dev.kagzi.engine.page.Page;
 import dev.kagzi.engine.page.PageSpec;
 import dev.kagzi.engine.value.Payload;

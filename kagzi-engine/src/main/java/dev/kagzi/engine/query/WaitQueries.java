@@ -4,7 +4,7 @@ import dev.kagzi.engine.internal.db.Row;
 import dev.kagzi.engine.internal.db.Session;
 import dev.kagzi.engine.internal.page.EpochMicros;
 import dev.kagzi.engine.internal.retry.RetryPolicyJson;
-import dev.kagzi.engine.internal.step.SleepSql;
+import dev.kagzi.engine.internal.value.SleepSql;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;

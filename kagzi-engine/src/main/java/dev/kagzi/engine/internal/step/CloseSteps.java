@@ -2,6 +2,7 @@ package dev.kagzi.engine.internal.step;
 
 import dev.kagzi.engine.internal.db.Session;
 import dev.kagzi.engine.internal.value.Json;
+import dev.kagzi.engine.internal.value.SleepSql;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.StepKind;

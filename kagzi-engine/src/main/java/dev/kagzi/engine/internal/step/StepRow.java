@@ -1,5 +1,6 @@
 package dev.kagzi.engine.internal.step;
 
+import dev.kagzi.engine.internal.value.SleepSql;
 import dev.kagzi.engine.value.Failure;
 import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.RecordedStep;

@@ -1,4 +1,4 @@
-/** Tools for values: JSON, times as text, UUIDs. */
+/** Tools for values: JSON, times as text, UUIDs, and the end of sleeps in SQL. */
 @NullMarked
 package dev.kagzi.engine.internal.value;
 

@@ -1,4 +1,4 @@
-package dev.kagzi.engine.internal.step;
+package dev.kagzi.engine.internal.value;
 
 /**
  * SQL about the end of a sleep. Nothing records that a sleep is over, because each run that wakes
