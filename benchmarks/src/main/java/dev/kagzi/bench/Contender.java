@@ -1,6 +1,7 @@
 package dev.kagzi.bench;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** A measured system, started and connected. Used by one thread. */
 interface Contender extends AutoCloseable {
@@ -32,12 +33,14 @@ interface Contender extends AutoCloseable {
    * @param statements sent to PostgreSQL; negative if they are not counted
    * @param requests sent by the application to the server; negative if there is no server
    * @param servers the counts of each server; empty if they are not counted for each server
+   * @param spans null if the system does not trace
    */
-  record Counters(long statements, long requests, List<ServerCounts> servers) {
-    static final Counters NONE = new Counters(-1, -1);
+  record Counters(
+      long statements, long requests, List<ServerCounts> servers, @Nullable SpanCounts spans) {
+    static final Counters NONE = new Counters(-1, -1, List.of());
 
-    Counters(long statements, long requests) {
-      this(statements, requests, List.of());
+    Counters(long statements, long requests, List<ServerCounts> servers) {
+      this(statements, requests, servers, null);
     }
   }
 }

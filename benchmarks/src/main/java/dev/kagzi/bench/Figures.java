@@ -30,6 +30,8 @@ record Figures(
   static final String COMMITS_PER_RUN = "commits_per_run";
   static final String STATEMENTS_PER_RUN = "statements_per_run";
   static final String RPCS_PER_RUN = "rpcs_per_run";
+  static final String SPANS_PER_RUN = "spans_per_run";
+  static final String SPANS_ARRIVED_RATIO = "spans_arrived_ratio";
   static final String CLIENT_CPU = "client_cpu";
   static final String SERVER_CPU = "server_cpu";
   static final String SERVER_JIT_CPU = "server_jit_cpu";

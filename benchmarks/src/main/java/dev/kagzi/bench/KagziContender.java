@@ -141,7 +141,7 @@ final class KagziContender implements Contender {
 
   @Override
   public Counters counters() {
-    return new Counters(server.statements(), requests.sum());
+    return new Counters(server.statements(), requests.sum(), List.of(), server.spans());
   }
 
   @Override

@@ -2,6 +2,7 @@ package dev.kagzi.bench;
 
 import dev.kagzi.sdk.Kagzi;
 import io.grpc.ManagedChannel;
+import org.jspecify.annotations.Nullable;
 
 /** A started Kagzi server with its defaults, on a database of the benchmark. Used by one thread. */
 interface MeasuredServer extends AutoCloseable {
@@ -20,6 +21,11 @@ interface MeasuredServer extends AutoCloseable {
 
   /** How many statements the server has sent to PostgreSQL. */
   long statements();
+
+  /** The spans of clients and workers; null if they are not traced. */
+  default @Nullable SpanCounts spans() {
+    return null;
+  }
 
   /** The server's process, or 0 if it is this one. */
   long pid();

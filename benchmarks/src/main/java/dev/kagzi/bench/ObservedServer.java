@@ -12,6 +12,7 @@ import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.opentelemetry.sdk.trace.export.BatchSpanProcessor;
 import io.opentelemetry.sdk.trace.samplers.Sampler;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
 /**
  * A server and clients with metrics and traces on: a share of the runs is traced, each with its
@@ -19,25 +20,33 @@ import java.util.Map;
  * queue are dropped.
  */
 final class ObservedServer implements MeasuredServer {
+  private static final long FLUSH_SECONDS_MAX = 10;
+
   private final SpanCollector collector;
+  private final SpanCounter ended;
   private final OpenTelemetrySdk telemetry;
   private final MeterRegistry meters = new SimpleMeterRegistry();
   private final ServerProcess server;
 
   private ObservedServer(
-      SpanCollector collector, OpenTelemetrySdk telemetry, ServerProcess server) {
+      SpanCollector collector,
+      SpanCounter ended,
+      OpenTelemetrySdk telemetry,
+      ServerProcess server) {
     this.collector = collector;
+    this.ended = ended;
     this.telemetry = telemetry;
     this.server = server;
   }
 
   static ObservedServer start(BenchDatabase database, double sampled) {
     SpanCollector collector = SpanCollector.start();
-    OpenTelemetrySdk telemetry = telemetry(collector, sampled);
+    SpanCounter ended = new SpanCounter();
+    OpenTelemetrySdk telemetry = telemetry(collector, ended, sampled);
     try {
       ServerProcess server =
           ServerProcess.start(database, Map.of("KAGZI_OTLP_ENDPOINT", collector.endpoint()));
-      return new ObservedServer(collector, telemetry, server);
+      return new ObservedServer(collector, ended, telemetry, server);
     } catch (RuntimeException e) {
       telemetry.close();
       collector.close();
@@ -45,13 +54,15 @@ final class ObservedServer implements MeasuredServer {
     }
   }
 
-  private static OpenTelemetrySdk telemetry(SpanCollector collector, double sampled) {
+  private static OpenTelemetrySdk telemetry(
+      SpanCollector collector, SpanCounter ended, double sampled) {
     OtlpGrpcSpanExporter exporter =
         OtlpGrpcSpanExporter.builder().setEndpoint(collector.endpoint()).build();
     return OpenTelemetrySdk.builder()
         .setTracerProvider(
             SdkTracerProvider.builder()
                 .setSampler(Sampler.parentBased(Sampler.traceIdRatioBased(sampled)))
+                .addSpanProcessor(ended)
                 .addSpanProcessor(BatchSpanProcessor.builder(exporter).build())
                 .build())
         .setPropagators(ContextPropagators.create(W3CTraceContextPropagator.getInstance()))
@@ -81,6 +92,13 @@ final class ObservedServer implements MeasuredServer {
   @Override
   public long statements() {
     return server.statements();
+  }
+
+  /** Exports what is queued, so that a span that has not arrived was dropped. */
+  @Override
+  public SpanCounts spans() {
+    telemetry.getSdkTracerProvider().forceFlush().join(FLUSH_SECONDS_MAX, TimeUnit.SECONDS);
+    return new SpanCounts(ended.sum(), collector.arrived());
   }
 
   @Override

@@ -158,6 +158,7 @@ final class Procedure {
     values.put(
         Figures.RPCS_PER_RUN,
         after.requests() < 0 ? null : (after.requests() - before.requests()) / count);
+    putSpans(values, count, before.spans(), after.spans());
     values.put(Figures.CLIENT_CPU, orNull(cores.client()));
     values.put(Figures.SERVER_CPU, orNull(cores.server()));
     values.put(Figures.SERVER_JIT_CPU, orNull(cores.compilers()));
@@ -167,6 +168,20 @@ final class Procedure {
       servers.add(after.servers().get(i).perRun(before.servers().get(i), count));
     }
     return new Figures(contender.name(), scenario, outcome.runs(), inFlight, values, servers);
+  }
+
+  private static void putSpans(
+      Map<String, @Nullable Double> values,
+      double runs,
+      @Nullable SpanCounts before,
+      @Nullable SpanCounts after) {
+    if (before != null && after != null) {
+      double ended = after.ended() - before.ended();
+      values.put(Figures.SPANS_PER_RUN, ended / runs);
+      values.put(
+          Figures.SPANS_ARRIVED_RATIO,
+          ended == 0 ? null : (after.arrived() - before.arrived()) / ended);
+    }
   }
 
   private static @Nullable Double orNull(OptionalDouble value) {

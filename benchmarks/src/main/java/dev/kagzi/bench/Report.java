@@ -132,8 +132,23 @@ final class Report {
                   its.system(),
                   met ? "met" : "MISSED"));
       out.println();
+      printSpans(ours);
     }
     out.flush();
+  }
+
+  private void printSpans(Figures figures) {
+    Double perRun = figures.values().get(Figures.SPANS_PER_RUN);
+    if (perRun != null) {
+      Double arrived = figures.values().get(Figures.SPANS_ARRIVED_RATIO);
+      out.printf(
+          Locale.ROOT,
+          "%-8s %-9s %.2f of client and worker per run, %s arrived at the collector%n",
+          figures.scenario(),
+          "spans",
+          perRun,
+          arrived == null ? "none" : formatted("%.0f %%", arrived * 100));
+    }
   }
 
   private static Map<String, @Nullable Double> ratios(Figures ours, Figures its) {
