@@ -369,7 +369,8 @@ public final class Kagzi implements AutoCloseable {
     private final List<ClientInterceptor> interceptors = new ArrayList<>();
     private final List<WorkerInterceptor> workerInterceptors = new ArrayList<>();
     private final List<io.grpc.ClientInterceptor> grpcInterceptors = new ArrayList<>();
-    private Tracing tracing = Tracing.OFF;
+    private @Nullable OpenTelemetry openTelemetry;
+    private int tracesPerSecondMax = 500;
     private UnaryOperator<ManagedChannelBuilder<?>> channelOptions = UnaryOperator.identity();
     private Function<String, ClientMetrics> metrics = inNamespace -> ClientMetrics.NONE;
 
@@ -505,9 +506,26 @@ public final class Kagzi implements AutoCloseable {
      * <p>An exception that the telemetry throws is logged and changes no run.
      */
     public Builder openTelemetry(OpenTelemetry openTelemetry) {
-      this.tracing =
-          new GuardedTracing(
-              new OpenTelemetryTracing(Objects.requireNonNull(openTelemetry, "openTelemetry")));
+      this.openTelemetry = Objects.requireNonNull(openTelemetry, "openTelemetry");
+      return this;
+    }
+
+    /**
+     * Sets how many traces this client begins per second, if it has an {@link #openTelemetry}; 500
+     * by default, 0 for none. It has an effect only on starts without a current span: a start below
+     * a span of the application is always in the trace of that span. A start over the limit is not
+     * traced, and neither are the executions, steps and children of its run, so that each trace is
+     * either whole or absent. {@code Integer.MAX_VALUE} traces all starts.
+     *
+     * <p>The limit exists because spans of thousands of runs per second take a part of the
+     * processor, and because OpenTelemetry's batch processor drops spans that it cannot export in
+     * time, which leaves traces with gaps.
+     */
+    public Builder tracesPerSecondMax(int traces) {
+      if (traces < 0) {
+        throw new IllegalArgumentException("tracesPerSecondMax: " + traces + " (expected: >= 0)");
+      }
+      this.tracesPerSecondMax = traces;
       return this;
     }
 
@@ -556,7 +574,13 @@ public final class Kagzi implements AutoCloseable {
           measured,
           interceptors,
           workerInterceptors,
-          tracing);
+          tracing());
+    }
+
+    private Tracing tracing() {
+      return openTelemetry == null
+          ? Tracing.OFF
+          : new GuardedTracing(new OpenTelemetryTracing(openTelemetry, tracesPerSecondMax));
     }
 
     /**

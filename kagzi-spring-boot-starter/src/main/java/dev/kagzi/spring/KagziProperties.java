@@ -19,6 +19,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param callTimeout How long a call may take, including its retries
  * @param startTimeout How long the start of the application waits for a server before it fails; 0
  *     starts without a server, and workers connect when there is one
+ * @param tracesPerSecondMax How many traces begin per second, if the application has an
+ *     OpenTelemetry bean; starts below a current span are always in its trace
  */
 @ConfigurationProperties("kagzi")
 public record KagziProperties(
@@ -28,6 +30,7 @@ public record KagziProperties(
     @Nullable Path tokenFile,
     @DefaultValue("10s") Duration callTimeout,
     @DefaultValue("10s") Duration startTimeout,
+    @DefaultValue("500") int tracesPerSecondMax,
     @DefaultValue Tls tls,
     @DefaultValue Worker worker,
     @DefaultValue Outbox outbox) {

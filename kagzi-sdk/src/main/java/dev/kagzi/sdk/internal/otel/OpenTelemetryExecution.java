@@ -23,6 +23,7 @@ import io.opentelemetry.context.Context;
 import io.opentelemetry.context.Scope;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,6 +43,7 @@ final class OpenTelemetryExecution implements ExecutionTrace {
   private final Instant arrivedAt = Instant.now();
 
   private final TraceHeaders.StartContext start;
+  private final boolean isSampled;
 
   /** The parent of all that this execution does; the start's context until {@link #begin}. */
   private volatile Context context;
@@ -52,6 +54,7 @@ final class OpenTelemetryExecution implements ExecutionTrace {
     this.tracer = tracer;
     this.claimed = claimed;
     this.start = TraceHeaders.extract(claimed.task());
+    this.isSampled = Span.fromContext(start.context()).getSpanContext().isSampled();
     this.context = start.context();
   }
 
@@ -62,18 +65,35 @@ final class OpenTelemetryExecution implements ExecutionTrace {
 
   @Override
   public TraceScope begin() {
+    String type = claimed.task().getWorkflowType();
     SpanBuilder claim =
-        builder("kagzi.claim ", start.context())
+        builder("kagzi.claim " + type, start.context())
             .setSpanKind(SpanKind.CONSUMER)
             .setStartTimestamp(arrivedAt);
     if (start.isTraced() && isLongGone()) {
       claim.addLink(Span.fromContext(start.context()).getSpanContext());
     }
-    Span span = claim.startSpan();
+    Span span = startSpan(claim, this::ofRun);
     span.end();
     context = start.context().with(span);
-    run = builder("kagzi.run ", context).startSpan();
+    run = startSpan(builder("kagzi.run " + type, context), this::ofRun);
     return enter();
+  }
+
+  private SpanBuilder builder(String name, Context parent) {
+    return tracer.spanBuilder(name).setParent(parent);
+  }
+
+  /**
+   * Starts a span. Most spans of a run that is not sampled are not recorded, and their attributes
+   * would cost more than the rest of the span. The sampler sees them only if the run is sampled.
+   */
+  private Span startSpan(SpanBuilder builder, Supplier<Attributes> attributes) {
+    if (isSampled) {
+      return builder.setAllAttributes(attributes.get()).startSpan();
+    }
+    Span span = builder.startSpan();
+    return span.isRecording() ? span.setAllAttributes(attributes.get()) : span;
   }
 
   private boolean isLongGone() {
@@ -81,19 +101,18 @@ final class OpenTelemetryExecution implements ExecutionTrace {
     return arrivedAt.isAfter(createdAt.plus(LONG_GONE));
   }
 
-  private SpanBuilder builder(String name, Context parent) {
+  private Attributes ofRun() {
     Task task = claimed.task();
-    return tracer
-        .spanBuilder(name + task.getWorkflowType())
-        .setParent(parent)
-        .setAttribute(TraceNames.NAMESPACE, claimed.namespace())
-        .setAttribute(TraceNames.TASK_QUEUE, claimed.queue())
-        .setAttribute(TraceNames.WORKFLOW_TYPE, task.getWorkflowType())
-        .setAttribute(TraceNames.WORKFLOW_VERSION, task.getVersion())
-        .setAttribute(TraceNames.RUN_ID, task.getRunId())
-        .setAttribute(TraceNames.RUN_ATTEMPT, (long) task.getAttempt())
-        .setAttribute(TraceNames.RUN_EPOCH, (long) task.getEpoch())
-        .setAttribute(TraceNames.WORKER_ID, claimed.workerId());
+    return Attributes.builder()
+        .put(TraceNames.NAMESPACE, claimed.namespace())
+        .put(TraceNames.TASK_QUEUE, claimed.queue())
+        .put(TraceNames.WORKFLOW_TYPE, task.getWorkflowType())
+        .put(TraceNames.WORKFLOW_VERSION, task.getVersion())
+        .put(TraceNames.RUN_ID, task.getRunId())
+        .put(TraceNames.RUN_ATTEMPT, (long) task.getAttempt())
+        .put(TraceNames.RUN_EPOCH, (long) task.getEpoch())
+        .put(TraceNames.WORKER_ID, claimed.workerId())
+        .build();
   }
 
   @Override
@@ -119,22 +138,20 @@ final class OpenTelemetryExecution implements ExecutionTrace {
   @Override
   public StepTrace step(StepContext step) {
     Span span =
-        stepBuilder("kagzi.step " + step.name(), step.step())
-            .setAttribute(TraceNames.STEP_ATTEMPT, (long) step.attempt())
-            .startSpan();
+        startSpan(
+            builder("kagzi.step " + step.name(), context),
+            () -> ofStep(step.step()).put(TraceNames.STEP_ATTEMPT, (long) step.attempt()).build());
     // The current context may have more than the execution's: what interceptors and code have
     // added.
     return new Step(span, current(Context.current().with(span)));
   }
 
-  private SpanBuilder stepBuilder(String name, String key) {
+  private AttributesBuilder ofStep(String key) {
     Task task = claimed.task();
-    return tracer
-        .spanBuilder(name)
-        .setParent(context)
-        .setAttribute(TraceNames.RUN_ID, task.getRunId())
-        .setAttribute(TraceNames.RUN_EPOCH, (long) task.getEpoch())
-        .setAttribute(TraceNames.STEP_KEY, key);
+    return Attributes.builder()
+        .put(TraceNames.RUN_ID, task.getRunId())
+        .put(TraceNames.RUN_EPOCH, (long) task.getEpoch())
+        .put(TraceNames.STEP_KEY, key);
   }
 
   private record Step(Span span, TraceScope scope) implements StepTrace {
@@ -159,12 +176,16 @@ final class OpenTelemetryExecution implements ExecutionTrace {
 
   @Override
   public TraceScope sleep(String name, String key) {
-    return stepBuilder("kagzi.sleep " + name, key).startSpan()::end;
+    return startWait("kagzi.sleep " + name, key);
   }
 
   @Override
   public TraceScope receive(String name, String key) {
-    return stepBuilder("kagzi.receive " + name, key).startSpan()::end;
+    return startWait("kagzi.receive " + name, key);
+  }
+
+  private TraceScope startWait(String name, String key) {
+    return startSpan(builder(name, context), () -> ofStep(key).build())::end;
   }
 
   @Override
@@ -187,6 +208,9 @@ final class OpenTelemetryExecution implements ExecutionTrace {
   }
 
   private static void fail(Span span, ErrorDetail error) {
+    if (!span.isRecording()) {
+      return;
+    }
     Failure failure = ProtoMapper.failure(error);
     AttributesBuilder exception =
         Attributes.builder()

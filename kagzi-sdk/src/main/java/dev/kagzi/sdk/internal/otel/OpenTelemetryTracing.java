@@ -2,6 +2,7 @@ package dev.kagzi.sdk.internal.otel;
 
 import dev.kagzi.protocol.v1.StartWorkflowRequest;
 import dev.kagzi.protocol.v1.StartWorkflowResponse;
+import dev.kagzi.sdk.internal.log.EventLog;
 import dev.kagzi.sdk.internal.trace.ClaimedTask;
 import dev.kagzi.sdk.internal.trace.ExecutionTrace;
 import dev.kagzi.sdk.internal.trace.StartTrace;
@@ -13,24 +14,58 @@ import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.context.Context;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /** Traces with an {@link OpenTelemetry} of the application. Thread-safe. */
 public final class OpenTelemetryTracing implements Tracing {
-  private final Tracer tracer;
+  private static final EventLog log = EventLog.of(OpenTelemetryTracing.class);
+  private static final StartTrace NOT_TRACED = (answer, thrown) -> {};
 
-  public OpenTelemetryTracing(OpenTelemetry openTelemetry) {
+  private final Tracer tracer;
+  private final TraceLimit limit;
+  private final AtomicBoolean limitLogged = new AtomicBoolean();
+
+  /**
+   * @param tracesPerSecondMax how many starts per second may begin a trace of their own
+   */
+  public OpenTelemetryTracing(OpenTelemetry openTelemetry, int tracesPerSecondMax) {
+    this(openTelemetry, new TraceLimit(tracesPerSecondMax, System::nanoTime));
+  }
+
+  OpenTelemetryTracing(OpenTelemetry openTelemetry, TraceLimit limit) {
     this.tracer = openTelemetry.getTracer("dev.kagzi.sdk");
+    this.limit = limit;
   }
 
   @Override
   public StartTrace start(StartWorkflowRequest.Builder request) {
-    Span span = startSpan(tracer, request, request.getTaskQueue(), Context.current());
+    Context caller = Context.current();
+    boolean isInTrace = Span.fromContext(caller).getSpanContext().isValid();
+    if (!isInTrace && !limit.tryTake()) {
+      logLimit();
+      TraceHeaders.injectNotSampled(caller, request);
+      return NOT_TRACED;
+    }
+    Span span = startSpan(tracer, request, request.getTaskQueue(), caller);
+    if (!isInTrace && !span.getSpanContext().isSampled()) {
+      limit.giveBack();
+    }
     if (!request.getExternalId().isEmpty()) {
       span.setAttribute(TraceNames.WORKFLOW_ID, request.getExternalId());
     }
-    TraceHeaders.inject(Context.current().with(span), request);
+    TraceHeaders.inject(caller.with(span), request);
     return (answer, thrown) -> endStart(span, answer, thrown);
+  }
+
+  private void logLimit() {
+    if (limit.perSecondMax() > 0 && limitLogged.compareAndSet(false, true)) {
+      log.warn(
+              "runs are started faster than traces may begin, so some are not traced;"
+                  + " Kagzi.Builder.tracesPerSecondMax changes the limit (logged once)")
+          .with("traces_per_second_max", limit.perSecondMax())
+          .write();
+    }
   }
 
   /** Begins the span of a start, by a client or by a workflow. */

@@ -7,7 +7,9 @@ import dev.kagzi.sdk.internal.log.RepeatLimiter;
 import io.opentelemetry.api.baggage.propagation.W3CBaggagePropagator;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.SpanContext;
+import io.opentelemetry.api.trace.SpanId;
 import io.opentelemetry.api.trace.TraceFlags;
+import io.opentelemetry.api.trace.TraceId;
 import io.opentelemetry.api.trace.TraceState;
 import io.opentelemetry.api.trace.propagation.W3CTraceContextPropagator;
 import io.opentelemetry.context.Context;
@@ -16,6 +18,7 @@ import io.opentelemetry.context.propagation.TextMapPropagator;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -72,6 +75,22 @@ final class TraceHeaders {
             logLeftOut(name, bytes, request);
           }
         });
+  }
+
+  /**
+   * Injects a new context that is not sampled. Without any, a worker would derive one that is
+   * sampled from the run id.
+   */
+  static void injectNotSampled(Context caller, StartWorkflowRequest.Builder request) {
+    ThreadLocalRandom random = ThreadLocalRandom.current();
+    SpanContext ids =
+        SpanContext.create(
+            // An id of zeros would be invalid.
+            TraceId.fromLongs(random.nextLong(), random.nextLong() | 1),
+            SpanId.fromLong(random.nextLong() | 1),
+            TraceFlags.getDefault(),
+            TraceState.getDefault());
+    inject(caller.with(Span.wrap(ids)), request);
   }
 
   private static void put(@Nullable Map<String, String> trace, String name, String value) {
