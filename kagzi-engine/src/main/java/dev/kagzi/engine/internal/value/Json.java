@@ -230,8 +230,28 @@ public final class Json {
     }
   }
 
+  // A generator costs more than the text of a trace context, which most headers are.
   private static String write(Map<String, String> map) {
-    return object(json -> map.forEach(json::writeStringProperty));
+    StringBuilder plain = new StringBuilder(128).append('{');
+    for (Map.Entry<String, String> each : map.entrySet()) {
+      if (!isPlain(each.getKey()) || !isPlain(each.getValue())) {
+        return object(json -> map.forEach(json::writeStringProperty));
+      }
+      plain.append(plain.length() == 1 ? "\"" : ",\"");
+      plain.append(each.getKey()).append("\":\"").append(each.getValue()).append('"');
+    }
+    return plain.append('}').toString();
+  }
+
+  /** Whether the text is printable ASCII that JSON writes without an escape. */
+  private static boolean isPlain(String text) {
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      if (c < ' ' || c > '~' || c == '"' || c == '\\') {
+        return false;
+      }
+    }
+    return true;
   }
 
   private static Map<String, String> read(String json) {
