@@ -32,6 +32,8 @@ import org.jspecify.annotations.Nullable;
  * Exports spans by OTLP over gRPC, in batches. If the collector is unreachable, spans are dropped.
  */
 final class OtlpTracing implements ServerTracing {
+  private static final int TRACEPARENT_LENGTH =
+      "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".length();
   private static final AttributeKey<String> RUN_ID = AttributeKey.stringKey("kagzi.run.id");
   private static final AttributeKey<Long> RUN_EPOCH = AttributeKey.longKey("kagzi.run.epoch");
   private static final AttributeKey<Boolean> RUN_EXISTED =
@@ -162,12 +164,19 @@ final class OtlpTracing implements ServerTracing {
    * sampled.
    */
   private static @Nullable Context contextOf(Map<String, String> headers) {
-    if (headers.isEmpty()) {
+    String parent = headers.get("traceparent");
+    if (parent == null || isNotSampled(parent)) {
       return null;
     }
     Context context =
         W3CTraceContextPropagator.getInstance().extract(Context.root(), headers, HEADERS);
     return Span.fromContext(context).getSpanContext().isSampled() ? context : null;
+  }
+
+  /** Whether the last flag is 0, in the form of the W3C; the extraction checks all the rest. */
+  private static boolean isNotSampled(String traceparent) {
+    return traceparent.length() == TRACEPARENT_LENGTH
+        && Character.digit(traceparent.charAt(TRACEPARENT_LENGTH - 1), 16) % 2 == 0;
   }
 
   @Override

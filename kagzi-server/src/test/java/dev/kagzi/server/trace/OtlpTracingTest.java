@@ -20,10 +20,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class OtlpTracingTest {
-  private static final Map<String, String> SAMPLED =
-      Map.of("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+  private static final String IDS = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-";
+  private static final Map<String, String> SAMPLED = Map.of("traceparent", IDS + "01");
 
   /** Keeps the spans that end. */
   private static final class EndedSpans implements SpanProcessor {
@@ -49,6 +51,10 @@ class OtlpTracingTest {
   }
 
   private static StatusData statusOfStart(Throwable thrown) {
+    return spansOfStart(SAMPLED, thrown).getFirst().toSpanData().getStatus();
+  }
+
+  private static List<ReadableSpan> spansOfStart(Map<String, String> headers, Throwable thrown) {
     EndedSpans ended = new EndedSpans();
     try (SdkTracerProvider provider = SdkTracerProvider.builder().addSpanProcessor(ended).build()) {
       StartRequest request =
@@ -61,13 +67,31 @@ class OtlpTracingTest {
               new Payload("1".getBytes(StandardCharsets.UTF_8), Map.of()),
               null,
               null,
-              StartOptions.NONE.withHeaders(SAMPLED));
+              StartOptions.NONE.withHeaders(headers));
 
       new OtlpTracing(provider, "1")
           .started(List.of(request), List.of(CompletableFuture.failedFuture(thrown)));
 
-      return ended.spans.getFirst().toSpanData().getStatus();
+      return ended.spans;
     }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    IDS + "00, 0",
+    IDS + "01, 1",
+    IDS + "02, 0",
+    IDS + "03, 1",
+    IDS + "0, 0",
+    IDS + "0x, 0",
+    "'', 0",
+    "no trace context, 0"
+  })
+  void only_a_sampled_trace_context_has_a_span(String traceparent, int spans) {
+    Map<String, String> headers = Map.of("traceparent", traceparent, "tenant", "acme");
+
+    assertThat(spansOfStart(headers, new IllegalStateException("down"))).hasSize(spans);
+    assertThat(spansOfStart(Map.of(), new IllegalStateException("down"))).isEmpty();
   }
 
   @Test
