@@ -370,7 +370,7 @@ public final class Kagzi implements AutoCloseable {
     private final List<WorkerInterceptor> workerInterceptors = new ArrayList<>();
     private final List<io.grpc.ClientInterceptor> grpcInterceptors = new ArrayList<>();
     private @Nullable OpenTelemetry openTelemetry;
-    private int tracesPerSecondMax = 500;
+    private int tracesPerSecondMax = 100;
     private UnaryOperator<ManagedChannelBuilder<?>> channelOptions = UnaryOperator.identity();
     private Function<String, ClientMetrics> metrics = inNamespace -> ClientMetrics.NONE;
 
@@ -511,7 +511,7 @@ public final class Kagzi implements AutoCloseable {
     }
 
     /**
-     * Sets how many traces this client begins per second, if it has an {@link #openTelemetry}; 500
+     * Sets how many traces this client begins per second, if it has an {@link #openTelemetry}; 100
      * by default, 0 for none. It has an effect only on starts without a current span: a start below
      * a span of the application is always in the trace of that span. A start over the limit is not
      * traced, and neither are the executions, steps and children of its run, so that each trace is

@@ -23,7 +23,6 @@ import io.opentelemetry.context.Context;
 import io.opentelemetry.context.Scope;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,18 +42,23 @@ final class OpenTelemetryExecution implements ExecutionTrace {
   private final Instant arrivedAt = Instant.now();
 
   private final TraceHeaders.StartContext start;
-  private final boolean isSampled;
 
   /** The parent of all that this execution does; the start's context until {@link #begin}. */
   private volatile Context context;
 
   private volatile Span run = Span.getInvalid();
 
+  /**
+   * Whether the start is not sampled and the claim is not recorded: then this execution has no
+   * spans. The sampler is not asked for each step, because a span that it drops costs an id, a name
+   * and a context.
+   */
+  private volatile boolean isLeftOut;
+
   OpenTelemetryExecution(Tracer tracer, ClaimedTask claimed) {
     this.tracer = tracer;
     this.claimed = claimed;
     this.start = TraceHeaders.extract(claimed.task());
-    this.isSampled = Span.fromContext(start.context()).getSpanContext().isSampled();
     this.context = start.context();
   }
 
@@ -65,35 +69,25 @@ final class OpenTelemetryExecution implements ExecutionTrace {
 
   @Override
   public TraceScope begin() {
-    String type = claimed.task().getWorkflowType();
     SpanBuilder claim =
-        builder("kagzi.claim " + type, start.context())
+        builder("kagzi.claim ", start.context())
             .setSpanKind(SpanKind.CONSUMER)
             .setStartTimestamp(arrivedAt);
     if (start.isTraced() && isLongGone()) {
       claim.addLink(Span.fromContext(start.context()).getSpanContext());
     }
-    Span span = startSpan(claim, this::ofRun);
+    Span span = claim.startSpan();
+    isLeftOut = !isSampled(start.context()) && !span.isRecording();
     span.end();
     context = start.context().with(span);
-    run = startSpan(builder("kagzi.run " + type, context), this::ofRun);
+    if (!isLeftOut) {
+      run = builder("kagzi.run ", context).startSpan();
+    }
     return enter();
   }
 
-  private SpanBuilder builder(String name, Context parent) {
-    return tracer.spanBuilder(name).setParent(parent);
-  }
-
-  /**
-   * Starts a span. Most spans of a run that is not sampled are not recorded, and their attributes
-   * would cost more than the rest of the span. The sampler sees them only if the run is sampled.
-   */
-  private Span startSpan(SpanBuilder builder, Supplier<Attributes> attributes) {
-    if (isSampled) {
-      return builder.setAllAttributes(attributes.get()).startSpan();
-    }
-    Span span = builder.startSpan();
-    return span.isRecording() ? span.setAllAttributes(attributes.get()) : span;
+  private static boolean isSampled(Context context) {
+    return Span.fromContext(context).getSpanContext().isSampled();
   }
 
   private boolean isLongGone() {
@@ -101,18 +95,19 @@ final class OpenTelemetryExecution implements ExecutionTrace {
     return arrivedAt.isAfter(createdAt.plus(LONG_GONE));
   }
 
-  private Attributes ofRun() {
+  private SpanBuilder builder(String name, Context parent) {
     Task task = claimed.task();
-    return Attributes.builder()
-        .put(TraceNames.NAMESPACE, claimed.namespace())
-        .put(TraceNames.TASK_QUEUE, claimed.queue())
-        .put(TraceNames.WORKFLOW_TYPE, task.getWorkflowType())
-        .put(TraceNames.WORKFLOW_VERSION, task.getVersion())
-        .put(TraceNames.RUN_ID, task.getRunId())
-        .put(TraceNames.RUN_ATTEMPT, (long) task.getAttempt())
-        .put(TraceNames.RUN_EPOCH, (long) task.getEpoch())
-        .put(TraceNames.WORKER_ID, claimed.workerId())
-        .build();
+    return tracer
+        .spanBuilder(name + task.getWorkflowType())
+        .setParent(parent)
+        .setAttribute(TraceNames.NAMESPACE, claimed.namespace())
+        .setAttribute(TraceNames.TASK_QUEUE, claimed.queue())
+        .setAttribute(TraceNames.WORKFLOW_TYPE, task.getWorkflowType())
+        .setAttribute(TraceNames.WORKFLOW_VERSION, task.getVersion())
+        .setAttribute(TraceNames.RUN_ID, task.getRunId())
+        .setAttribute(TraceNames.RUN_ATTEMPT, (long) task.getAttempt())
+        .setAttribute(TraceNames.RUN_EPOCH, (long) task.getEpoch())
+        .setAttribute(TraceNames.WORKER_ID, claimed.workerId());
   }
 
   @Override
@@ -137,21 +132,26 @@ final class OpenTelemetryExecution implements ExecutionTrace {
 
   @Override
   public StepTrace step(StepContext step) {
+    if (isLeftOut) {
+      return StepTrace.OFF;
+    }
     Span span =
-        startSpan(
-            builder("kagzi.step " + step.name(), context),
-            () -> ofStep(step.step()).put(TraceNames.STEP_ATTEMPT, (long) step.attempt()).build());
+        stepBuilder("kagzi.step " + step.name(), step.step())
+            .setAttribute(TraceNames.STEP_ATTEMPT, (long) step.attempt())
+            .startSpan();
     // The current context may have more than the execution's: what interceptors and code have
     // added.
     return new Step(span, current(Context.current().with(span)));
   }
 
-  private AttributesBuilder ofStep(String key) {
+  private SpanBuilder stepBuilder(String name, String key) {
     Task task = claimed.task();
-    return Attributes.builder()
-        .put(TraceNames.RUN_ID, task.getRunId())
-        .put(TraceNames.RUN_EPOCH, (long) task.getEpoch())
-        .put(TraceNames.STEP_KEY, key);
+    return tracer
+        .spanBuilder(name)
+        .setParent(context)
+        .setAttribute(TraceNames.RUN_ID, task.getRunId())
+        .setAttribute(TraceNames.RUN_EPOCH, (long) task.getEpoch())
+        .setAttribute(TraceNames.STEP_KEY, key);
   }
 
   private record Step(Span span, TraceScope scope) implements StepTrace {
@@ -176,20 +176,24 @@ final class OpenTelemetryExecution implements ExecutionTrace {
 
   @Override
   public TraceScope sleep(String name, String key) {
-    return startWait("kagzi.sleep " + name, key);
+    return waitSpan("kagzi.sleep " + name, key);
   }
 
   @Override
   public TraceScope receive(String name, String key) {
-    return startWait("kagzi.receive " + name, key);
+    return waitSpan("kagzi.receive " + name, key);
   }
 
-  private TraceScope startWait(String name, String key) {
-    return startSpan(builder(name, context), () -> ofStep(key).build())::end;
+  private TraceScope waitSpan(String name, String key) {
+    return isLeftOut ? TraceScope.NONE : stepBuilder(name, key).startSpan()::end;
   }
 
   @Override
   public void child(String key, StartWorkflowRequest.Builder child) {
+    if (isLeftOut) {
+      TraceHeaders.inject(Context.current().with(Span.fromContext(context)), child);
+      return;
+    }
     // Without a queue of its own, the child is started on that of its parent.
     String queue = child.getTaskQueue().isEmpty() ? claimed.queue() : child.getTaskQueue();
     Span span = OpenTelemetryTracing.startSpan(tracer, child, queue, context);
@@ -208,9 +212,6 @@ final class OpenTelemetryExecution implements ExecutionTrace {
   }
 
   private static void fail(Span span, ErrorDetail error) {
-    if (!span.isRecording()) {
-      return;
-    }
     Failure failure = ProtoMapper.failure(error);
     AttributesBuilder exception =
         Attributes.builder()

@@ -65,7 +65,9 @@ final class TraceHeaders {
     // In the order of importance: traceparent, tracestate, baggage.
     Map<String, String> trace = new LinkedHashMap<>();
     PROPAGATOR.inject(context, trace, (carrier, name, value) -> put(carrier, name, value));
-    PROPAGATOR.fields().forEach(request::removeHeaders);
+    if (request.getHeadersCount() > 0) {
+      PROPAGATOR.fields().forEach(request::removeHeaders);
+    }
     trace.forEach(
         (name, value) -> {
           int bytes = bytes(request.getHeadersMap()) + bytes(Map.of(name, value));
