@@ -119,7 +119,8 @@ public final class Main implements Callable<Integer> {
       names = "--sampled",
       paramLabel = "RATIO",
       description =
-          "With --compare telemetry: the share of the runs that are traced, from 0 to 1. Default: 1.")
+          "With --compare telemetry: the share of the runs that the sampler samples, from 0 to 1."
+              + " Default: 1. The client begins at most its default of traces per second.")
   private @Nullable Double sampled;
 
   @Option(

@@ -15,9 +15,9 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A server and clients with metrics and traces on: a share of the runs is traced, each with its
- * steps, and exported to a collector by the defaults of OpenTelemetry. Spans that do not fit its
- * queue are dropped.
+ * A server and clients with metrics and traces on: a share of the runs is sampled, and as many of
+ * them as the client's default limit allows are traced, each with its steps, and exported to a
+ * collector by the defaults of OpenTelemetry. Spans that do not fit its queue are dropped.
  */
 final class ObservedServer implements MeasuredServer {
   private static final long FLUSH_SECONDS_MAX = 10;

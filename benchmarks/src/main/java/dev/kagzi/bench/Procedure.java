@@ -71,6 +71,7 @@ final class Procedure {
         int rounds = (int) Math.ceil(rate * MEASURED.toSeconds() / inFlight);
         runs = Math.max(1, rounds) * inFlight;
       }
+      contender.database().vacuum();
     }
     long before = commitsSoFar();
     flushCommits = commitsSoFar() - before;
@@ -130,6 +131,8 @@ final class Procedure {
     CpuWatch.Cores cores = cpu.cores();
     Counters after = contender.counters();
     commits = commitsSoFar() - commits - flushCommits;
+    // Autovacuum would do it during the next measurement, perhaps that of the other system.
+    contender.database().vacuum();
     print(
         "%,.0f runs/s, p50 %.2f ms, p95 %.2f ms, p99 %.2f ms"
             .formatted(outcome.runsPerSecond(), outcome.p50Ms(), outcome.p95Ms(), outcome.p99Ms()));

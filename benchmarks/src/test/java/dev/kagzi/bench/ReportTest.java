@@ -52,6 +52,23 @@ class ReportTest {
   }
 
   @Test
+  void comparison_with_telemetry_prints_the_spans() {
+    Figures observed =
+        new Figures(
+            "observed",
+            Scenario.W5,
+            10,
+            1,
+            Map.of(Figures.SPANS_PER_RUN, 0.5, Figures.SPANS_ARRIVED_RATIO, 0.98));
+
+    new Report(new PrintWriter(out), false)
+        .print(observed, figures("plain", 2.0), OptionalDouble.empty());
+
+    assertThat(out.toString())
+        .contains("0.50 of client and worker per run, 98 % arrived at the collector");
+  }
+
+  @Test
   void target_is_a_field_of_the_json_line() {
     new Report(new PrintWriter(out), true)
         .print(figures("kagzi", 1.0), figures("dbos", 2.0), OptionalDouble.of(0.8));
