@@ -32,7 +32,8 @@ final class AttachStream implements AttachListener, OpenCalls.OpenCall {
   private AttachStream(GrpcContext context, StreamObserver<AttachResponse> caller) {
     this.calls = context.calls();
     this.sender =
-        new StreamSender<>(UnaryResponses.stream(caller), context.senders(), events::poll);
+        new StreamSender<>(
+            UnaryResponses.stream(caller), context.senders(), events::poll, events::isEmpty);
   }
 
   static void open(

@@ -4,6 +4,7 @@ import io.grpc.stub.ServerCallStreamObserver;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +21,7 @@ final class StreamSender<M> {
   private final ServerCallStreamObserver<M> stream;
   private final Executor executor;
   private final Supplier<@Nullable M> source;
+  private final BooleanSupplier isEmpty;
 
   // Shorter than one run takes alone, so that a caller that starts one run after the other does not
   // pay for a thread switch at each result.
@@ -36,12 +38,17 @@ final class StreamSender<M> {
 
   /**
    * @param source returns the next message, or null if there is none now
+   * @param isEmpty whether the source has no message; called by any thread
    */
   StreamSender(
-      ServerCallStreamObserver<M> stream, Executor executor, Supplier<@Nullable M> source) {
+      ServerCallStreamObserver<M> stream,
+      Executor executor,
+      Supplier<@Nullable M> source,
+      BooleanSupplier isEmpty) {
     this.stream = stream;
     this.executor = executor;
     this.source = source;
+    this.isEmpty = isEmpty;
   }
 
   /**
@@ -53,7 +60,7 @@ final class StreamSender<M> {
   void start(Runnable onEnd) {
     stream.setOnCancelHandler(onEnd);
     stream.setOnCloseHandler(onEnd);
-    stream.setOnReadyHandler(this::wake);
+    stream.setOnReadyHandler(this::ready);
   }
 
   /** Call when the source may have a message or the stream may be ready again. */
@@ -64,6 +71,14 @@ final class StreamSender<M> {
       } else {
         executor.execute(this::run);
       }
+    }
+  }
+
+  // gRPC calls it after each message that the client has taken. Mostly there is no other one, and a
+  // wake-up would only start the executor's thread.
+  private void ready() {
+    if (ending != null || !isEmpty.getAsBoolean()) {
+      wake();
     }
   }
 

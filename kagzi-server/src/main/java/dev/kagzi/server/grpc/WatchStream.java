@@ -47,7 +47,9 @@ final class WatchStream implements StreamObserver<WatchWorkflowsRequest>, OpenCa
     this.calls = context.calls();
     this.completions = context.engine().completions();
     this.queue = new CompletionQueue(context.memory());
-    this.sender = new StreamSender<>(UnaryResponses.stream(caller), context.senders(), this::next);
+    this.sender =
+        new StreamSender<>(
+            UnaryResponses.stream(caller), context.senders(), this::next, () -> queue.size() == 0);
   }
 
   static StreamObserver<WatchWorkflowsRequest> open(

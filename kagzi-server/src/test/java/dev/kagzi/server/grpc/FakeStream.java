@@ -12,6 +12,7 @@ final class FakeStream<M> extends ServerCallStreamObserver<M> {
   boolean cancelled;
   boolean completed;
   @Nullable Throwable problem;
+  private Runnable onReady = () -> {};
 
   @Override
   public boolean isCancelled() {
@@ -45,7 +46,14 @@ final class FakeStream<M> extends ServerCallStreamObserver<M> {
   public void setOnCloseHandler(Runnable handler) {}
 
   @Override
-  public void setOnReadyHandler(Runnable handler) {}
+  public void setOnReadyHandler(Runnable handler) {
+    onReady = handler;
+  }
+
+  void becomeReady(int room) {
+    this.room = room;
+    onReady.run();
+  }
 
   @Override
   public void setCompression(String compression) {}

@@ -27,7 +27,8 @@ class StreamSenderTest {
   private final FakeStream<String> stream = new FakeStream<>();
   private final Deque<String> source = new ArrayDeque<>();
   private final Deque<Runnable> tasks = new ArrayDeque<>();
-  private final StreamSender<String> pump = new StreamSender<>(stream, tasks::add, source::poll);
+  private final StreamSender<String> pump =
+      new StreamSender<>(stream, tasks::add, source::poll, source::isEmpty);
 
   @Test
   void messages_stay_in_the_source_until_the_stream_is_ready() {
@@ -52,6 +53,48 @@ class StreamSenderTest {
     pump.wake();
 
     assertThat(tasks).hasSize(1);
+  }
+
+  @Test
+  void a_stream_that_is_ready_again_gets_the_messages_that_were_left() {
+    pump.start(() -> {});
+    source.add("a");
+    source.add("b");
+    stream.room = 1;
+    wake();
+
+    stream.becomeReady(2);
+    runTasks();
+
+    assertThat(stream.messages).containsExactly("a", "b");
+  }
+
+  @Test
+  void a_stream_that_is_ready_again_wakes_no_thread_if_no_message_is_left() {
+    pump.start(() -> {});
+    source.add("a");
+    stream.room = 1;
+    wake();
+
+    stream.becomeReady(2);
+
+    assertThat(tasks).isEmpty();
+  }
+
+  @Test
+  void a_stream_that_is_ready_again_is_completed() {
+    pump.start(() -> {});
+    source.add("a");
+    stream.room = 1;
+    pump.complete();
+    runTasks();
+    assertThat(stream.completed).isFalse();
+
+    stream.becomeReady(2);
+    runTasks();
+
+    assertThat(stream.messages).containsExactly("a");
+    assertThat(stream.completed).isTrue();
   }
 
   @Test
@@ -97,7 +140,8 @@ class StreamSenderTest {
                     Runnable::run,
                     () -> {
                       throw GrpcErrors.stopping();
-                    });
+                    },
+                    () -> false);
             refused.start(released::countDown);
           }
         };
