@@ -370,7 +370,7 @@ public final class Kagzi implements AutoCloseable {
     private final List<WorkerInterceptor> workerInterceptors = new ArrayList<>();
     private final List<io.grpc.ClientInterceptor> grpcInterceptors = new ArrayList<>();
     private @Nullable OpenTelemetry openTelemetry;
-    private int tracesPerSecondMax = 100;
+    private int tracesPerSecondMax = Integer.MAX_VALUE;
     private UnaryOperator<ManagedChannelBuilder<?>> channelOptions = UnaryOperator.identity();
     private Function<String, ClientMetrics> metrics = inNamespace -> ClientMetrics.NONE;
 
@@ -511,15 +511,14 @@ public final class Kagzi implements AutoCloseable {
     }
 
     /**
-     * Sets how many traces this client begins per second, if it has an {@link #openTelemetry}; 100
-     * by default, 0 for none. It has an effect only on starts without a current span: a start below
-     * a span of the application is always in the trace of that span. A start over the limit is not
-     * traced, and neither are the executions, steps and children of its run, so that each trace is
-     * either whole or absent. {@code Integer.MAX_VALUE} traces all starts.
+     * Limits how many traces this client begins per second, if it has an {@link #openTelemetry}; 0
+     * for none, without a limit by default. The limit has an effect only on starts without a
+     * current span: a start below a span of the application is always in the trace of that span. A
+     * start over the limit is not traced, and neither are the executions, steps and children of its
+     * run, so that each trace is either whole or absent.
      *
-     * <p>The limit exists because spans of thousands of runs per second take a part of the
-     * processor, and because OpenTelemetry's batch processor drops spans that it cannot export in
-     * time, which leaves traces with gaps.
+     * <p>Set it if an application starts thousands of runs per second, because the spans of all of
+     * them would take a fourth of the processor time.
      */
     public Builder tracesPerSecondMax(int traces) {
       if (traces < 0) {

@@ -19,7 +19,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param callTimeout How long a call may take, including its retries
  * @param startTimeout How long the start of the application waits for a server before it fails; 0
  *     starts without a server, and workers connect when there is one
- * @param tracesPerSecondMax How many traces begin per second, if the application has an
+ * @param tracesPerSecondMax How many traces begin per second at most, if the application has an
  *     OpenTelemetry bean; starts below a current span are always in its trace
  */
 @ConfigurationProperties("kagzi")
@@ -30,7 +30,7 @@ public record KagziProperties(
     @Nullable Path tokenFile,
     @DefaultValue("10s") Duration callTimeout,
     @DefaultValue("10s") Duration startTimeout,
-    @DefaultValue("100") int tracesPerSecondMax,
+    @Nullable Integer tracesPerSecondMax,
     @DefaultValue Tls tls,
     @DefaultValue Worker worker,
     @DefaultValue Outbox outbox) {
