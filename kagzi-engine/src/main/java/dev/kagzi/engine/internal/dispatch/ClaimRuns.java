@@ -57,14 +57,14 @@ public final class ClaimRuns {
       """
       WITH c AS MATERIALIZED (
         SELECT x.run_id, x.status AS from_status, x.found, x.available_at AS due_at,
-               x.clean_up_ms, x.data, x.metadata,
+               x.clean_up_ms,
                x.status = 'RUNNING' AND x.crashes > 0
                  OR x.crashes + (x.status = 'RUNNING')::int > k.crashes_max AS aside,
                row_number() OVER (ORDER BY x.available_at, x.run_id) AS slot
           FROM (SELECT d.*, count(*) OVER () AS found,
                        sum(d.bytes) OVER (ORDER BY d.available_at, d.run_id) - d.bytes
                          AS bytes_before
-                  FROM (SELECT f.*, i.data, i.metadata,
+                  FROM (SELECT f.*,
                                coalesce(octet_length(i.data), 0)
                                  + coalesce(octet_length(f.headers::text), 0) AS bytes
                           FROM (SELECT r.run_id, r.status, r.crashes, r.available_at, r.headers,
@@ -123,7 +123,7 @@ public final class ClaimRuns {
                   (extract(epoch FROM t.now - c.due_at) * 1000000)::bigint AS waited_us,
                   c.slot, c.from_status, c.found, w.namespace, w.task_queue,
                   w.cancel_epoch IS NOT NULL AS cancel_requested,
-                  w.clean_up_ms IS NOT NULL AS cleans_up, c.data, c.metadata),
+                  w.clean_up_ms IS NOT NULL AS cleans_up),
       n AS (
         INSERT INTO kagzi.run_changes
                (namespace, task_queue, workflow_type, version, from_status, to_status, runs)
@@ -131,7 +131,10 @@ public final class ClaimRuns {
           FROM u
          WHERE from_status <> status
          GROUP BY namespace, task_queue, workflow_type, version, from_status, status)
-      SELECT * FROM u ORDER BY slot
+      SELECT u.*, p.data, p.metadata
+        FROM u
+        LEFT JOIN kagzi.workflow_payloads p ON p.run_id = u.run_id AND p.kind = 'INPUT'
+       ORDER BY u.slot
       """;
 
   /** Delays runs that {@link #SQL} set aside, by the back-off of {@link CrashPolicy}. */

@@ -20,8 +20,8 @@ import java.util.Set;
  * histories and read those that fit into a task.
  */
 public final class ClaimedHistories {
-  private static final int SHORT_ROWS_MAX = 16;
-  private static final int SHORT_ROW_BYTES_MAX = 1 << 10;
+  private static final int SHORT_ROWS_MAX = 12;
+  private static final int SHORT_ROW_BYTES_MAX = 512;
 
   /** All rows of a run with a short history, and one row too many of a run with a longer one. */
   public static final String SHORT_SQL =
@@ -35,12 +35,14 @@ public final class ClaimedHistories {
               FROM unnest(?::uuid[]) AS n (run_id)
              CROSS JOIN LATERAL (
                    SELECT x.run_id, x.step_id, x.attempt, x.epoch, x.run_attempt, x.kind, x.status,
-                          x.final, x.output_metadata, x.retry_policy, x.child_run_id, x.input_hash,
-                          x.name, x.progress_metadata, x.due_at, x.created_at, x.finished_at,
+                          x.final, x.retry_policy, x.child_run_id, x.input_hash,
+                          x.name, x.due_at, x.created_at, x.finished_at,
                           b.bytes,
                           CASE WHEN b.bytes <= %1$d THEN x.output END AS output,
+                          CASE WHEN b.bytes <= %1$d THEN x.output_metadata END AS output_metadata,
                           CASE WHEN b.bytes <= %1$d THEN x.error END AS error,
-                          CASE WHEN b.bytes <= %1$d THEN x.progress END AS progress
+                          CASE WHEN b.bytes <= %1$d THEN x.progress END AS progress,
+                          CASE WHEN b.bytes <= %1$d THEN x.progress_metadata END AS progress_metadata
                      FROM kagzi.step_runs x
                     CROSS JOIN LATERAL (SELECT %2$s + 100 AS bytes) AS b
                     WHERE x.run_id = n.run_id
@@ -75,6 +77,12 @@ public final class ClaimedHistories {
   public static Map<RunId, History> read(
       Session tx, Map<RunId, Integer> attempts, long bytesMax, long allBytesMax)
       throws SQLException {
+    Map<RunId, History> found = new HashMap<>();
+    long shortBytesMax = (long) SHORT_ROWS_MAX * SHORT_ROW_BYTES_MAX * attempts.size();
+    if (shortBytesMax > allBytesMax) {
+      readOthers(tx, attempts, bytesMax, allBytesMax, found);
+      return found;
+    }
     Map<RunId, List<ShortRow>> rows = new LinkedHashMap<>();
     tx.query(SHORT_SQL)
         .bindUuids(attempts.keySet(), RunId::value)
@@ -84,7 +92,6 @@ public final class ClaimedHistories {
               return rows.computeIfAbsent(run, id -> new ArrayList<>())
                   .add(shortRow(row, attempts.getOrDefault(run, 1)));
             });
-    Map<RunId, History> found = new HashMap<>();
     Map<RunId, Integer> others = new LinkedHashMap<>();
     long left = allBytesMax;
     for (Map.Entry<RunId, List<ShortRow>> of : rows.entrySet()) {
@@ -116,10 +123,11 @@ public final class ClaimedHistories {
         && rows.stream().allMatch(row -> row.bytes <= SHORT_ROW_BYTES_MAX);
   }
 
-  /** {@code rows} has the attempts of each step in order. */
   private static History history(List<ShortRow> rows) {
     Map<String, ShortRow> last = new LinkedHashMap<>();
-    rows.forEach(row -> last.put(row.step, row));
+    for (ShortRow row : rows) {
+      last.merge(row.step, row, (one, other) -> one.attempt > other.attempt ? one : other);
+    }
     // The sort is stable: steps that were created at the same time stay in the order of their keys.
     List<RecordedStep> recorded =
         last.values().stream()

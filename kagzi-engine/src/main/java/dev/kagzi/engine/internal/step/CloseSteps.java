@@ -21,7 +21,7 @@ public final class CloseSteps {
       """
       UPDATE kagzi.step_runs s
          SET status = CASE WHEN %1$s THEN 'COMPLETED' ELSE 'FAILED' END,
-             final = NOT (%1$s),
+             final = (%1$s) IS NOT TRUE,
              error = CASE WHEN %1$s THEN NULL ELSE ?::jsonb END,
              finished_at = CASE WHEN s.kind = 'SLEEP' THEN least(s.due_at, t.now) ELSE t.now END
         FROM unnest(?::uuid[], ?::boolean[]) AS n (run_id, completed),

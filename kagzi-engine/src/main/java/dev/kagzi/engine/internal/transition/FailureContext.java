@@ -83,7 +83,8 @@ record FailureContext(
              coalesce(sum(octet_length(p.data)) OVER (), 0) AS inputs_bytes,
              CASE WHEN r.crashes > 0 THEN
                (SELECT e.step_id
-                  FROM (SELECT s.step_id, %s AS finished_at
+                  FROM (SELECT s.step_id,
+                               CASE WHEN %s THEN s.created_at ELSE s.finished_at END AS finished_at
                           FROM kagzi.step_runs s
                          WHERE s.run_id = r.run_id) AS e
                  WHERE e.finished_at IS NOT NULL
@@ -92,7 +93,7 @@ record FailureContext(
              (extract(epoch FROM f.seen_at) * 1000000)::bigint AS seen_us, f.seen_step,
              n.may_be_retried AND EXISTS (SELECT 1 FROM (
       """
-              .formatted(SleepSql.finishedAt("s"))
+              .formatted(SleepSql.isOver("s", "kagzi.clock()"))
           + CaughtFailures.UNCOMPLETED_STEPS
           + """
                ) AS c WHERE c.caught) AS compensated
