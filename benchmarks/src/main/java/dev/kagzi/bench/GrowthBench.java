@@ -23,7 +23,7 @@ final class GrowthBench {
   private static final double SLEEPS_ON_TIME_MS_MAX = 250;
 
   /** For 100,000 sleeps, which is the full size. */
-  private static final double SLEEPS_AT_ONCE_MS_MAX = 5_000;
+  private static final double SLEEPS_IN_ONE_SECOND_MS_MAX = 5_000;
 
   private final DatabaseServer server;
   private final Progress progress;
@@ -110,13 +110,13 @@ final class GrowthBench {
   private void compareSleeps(GrowthLoads empty, GrowthLoads filled) {
     double[] onTime = inTurn("sleeps on time", empty, filled, loads -> loads.sleepsOnTime().p99());
     add(GrowthLine.cost("sleeps on time, p99", "ms", onTime[0], onTime[1], SLEEPS_ON_TIME_MS_MAX));
-    String name = "%,d sleeps due at once".formatted(sizes.sleepsAtOnce());
+    String name = "%,d sleeps due in one second".formatted(sizes.sleepsInOneSecond());
     List<GrowthLoads.Lateness> emptyLateness = new ArrayList<>();
     List<GrowthLoads.Lateness> filledLateness = new ArrayList<>();
     print(name);
     for (int i = 0; i < sizes.repetitions(); i++) {
-      emptyLateness.add(empty.sleepsAtOnce());
-      filledLateness.add(filled.sleepsAtOnce());
+      emptyLateness.add(empty.sleepsInOneSecond());
+      filledLateness.add(filled.sleepsInOneSecond());
     }
     ToDoubleFunction<GrowthLoads.Lateness> p99 = GrowthLoads.Lateness::p99;
     add(GrowthLine.time(name + ", p99", median(emptyLateness, p99), median(filledLateness, p99)));
@@ -127,7 +127,7 @@ final class GrowthBench {
             "ms",
             median(emptyLateness, last),
             median(filledLateness, last),
-            SLEEPS_AT_ONCE_MS_MAX));
+            SLEEPS_IN_ONE_SECOND_MS_MAX));
   }
 
   private static double median(

@@ -189,15 +189,16 @@ final class GrowthLoads {
     return DONE;
   }
 
-  /** How late runs continue that sleep until the same instant. */
-  Lateness sleepsAtOnce() {
-    return lateness(sizes.sleepsAtOnce(), IN_FLIGHT_MAX, Duration.ZERO);
+  /** How late runs continue whose sleeps all end within one second, at an even rate. */
+  Lateness sleepsInOneSecond() {
+    return lateness(sizes.sleepsInOneSecond(), IN_FLIGHT_MAX, Duration.ofSeconds(1));
   }
 
   /** How late runs continue whose sleeps end one after the other, at an even rate. */
   Lateness sleepsOnTime() {
     // A few callers: runs that start all at once would record their sleeps late.
-    return lateness(sizes.sleepsOnTime(), FEW_CALLERS, SLEEPS_APART);
+    int runs = sizes.sleepsOnTime();
+    return lateness(runs, FEW_CALLERS, SLEEPS_APART.multipliedBy(runs));
   }
 
   /**
@@ -207,7 +208,8 @@ final class GrowthLoads {
    */
   record Lateness(double p99, double last) {}
 
-  private Lateness lateness(int runs, int callers, Duration apart) {
+  /** The sleeps of the runs end one after the other, evenly spread over a time. */
+  private Lateness lateness(int runs, int callers, Duration time) {
     Queue<Long> lateMs = new ConcurrentLinkedQueue<>();
     CountDownLatch asleep = new CountDownLatch(runs);
     return with(
@@ -225,10 +227,14 @@ final class GrowthLoads {
                 .maxConcurrent(1_000),
         () -> {
           Duration starts = Duration.ofSeconds((long) Math.ceil(runs / STARTS_PER_S));
-          AtomicLong untilMs =
-              new AtomicLong(System.currentTimeMillis() + SLEEP_MIN.plus(starts).toMillis());
+          long firstMs = System.currentTimeMillis() + SLEEP_MIN.plus(starts).toMillis();
+          AtomicLong started = new AtomicLong();
           List<RunHandle<String>> all =
-              startAll(SLEEPER, runs, callers, () -> untilMs.getAndAdd(apart.toMillis()));
+              startAll(
+                  SLEEPER,
+                  runs,
+                  callers,
+                  () -> firstMs + started.getAndIncrement() * time.toMillis() / runs);
           // Only then: callers that await results would compete with the wake-ups.
           await(asleep);
           awaitAll(all);

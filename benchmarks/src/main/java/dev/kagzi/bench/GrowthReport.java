@@ -35,7 +35,7 @@ final class GrowthReport {
       headed = true;
       out.printf(
           Locale.ROOT,
-          "%-34s %12s %12s %-12s %6s %10s%n",
+          "%-40s %12s %12s %-12s %6s %10s%n",
           "line",
           "empty",
           "grown",
@@ -45,7 +45,7 @@ final class GrowthReport {
     }
     out.printf(
         Locale.ROOT,
-        "%-34s %,12.3f %,12.3f %-12s %6s %10s  %s%n",
+        "%-40s %,12.3f %,12.3f %-12s %6s %10s  %s%n",
         line.name(),
         line.empty(),
         line.grown(),

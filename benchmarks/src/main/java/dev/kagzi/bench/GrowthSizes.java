@@ -40,7 +40,7 @@ record GrowthSizes(int ended) {
     return part(100, 50, 50_000);
   }
 
-  int sleepsAtOnce() {
+  int sleepsInOneSecond() {
     return part(100, 20, 100_000);
   }
 

@@ -58,8 +58,8 @@ class GrowthTest {
               "256 KiB payloads",
               "resume of a long run",
               "sleeps on time, p99",
-              "20 sleeps due at once, p99",
-              "20 sleeps due at once, last",
+              "20 sleeps due in one second, p99",
+              "20 sleeps due in one second, last",
               "burst",
               "W5, 2 workers",
               "W5, 4 workers",
@@ -76,11 +76,11 @@ class GrowthTest {
         }
       }
       assertThat(figures.get("sleeps on time, p99").get("grown_max").asDouble()).isEqualTo(250);
-      JsonNode last = figures.get("20 sleeps due at once, last");
+      JsonNode last = figures.get("20 sleeps due in one second, last");
       assertThat(last.get("grown_max").asDouble()).isEqualTo(5_000);
       assertThat(last.get("grown").asDouble())
           .isGreaterThanOrEqualTo(
-              figures.get("20 sleeps due at once, p99").get("grown").asDouble());
+              figures.get("20 sleeps due in one second, p99").get("grown").asDouble());
       assertThat(Files.readString(chart)).startsWith("<svg ").contains("256 KiB payloads");
       assertThat(MainTest.databases(postgres)).isZero();
     }
