@@ -40,10 +40,18 @@ record GrowthLine(
     return OptionalDouble.of(higherIsBetter ? empty / grown : grown / empty);
   }
 
+  /** What the target is for: the ratio, or the cost after growth. */
+  double measured() {
+    return ratio().orElse(grown);
+  }
+
   boolean isMet() {
-    return ratio().isPresent()
-        ? ratio().getAsDouble() <= RATIO_MAX
-        : grown < grownMax.getAsDouble();
+    return grownMax.isPresent() ? grown < grownMax.getAsDouble() : measured() <= RATIO_MAX;
+  }
+
+  /** Whether it exceeds its target by more than a factor. */
+  boolean isAbove(double factor) {
+    return !(measured() <= factor * grownMax.orElse(RATIO_MAX));
   }
 
   /** The highest ratio, or the limit of a cost. */

@@ -83,6 +83,22 @@ final class GrowthReport {
     out.flush();
   }
 
+  /** Prints the lines that exceed their target by more than a factor; returns whether any does. */
+  static boolean printAbove(List<GrowthLine> lines, double factor, PrintWriter err) {
+    List<GrowthLine> above = lines.stream().filter(line -> line.isAbove(factor)).toList();
+    for (GrowthLine line : above) {
+      err.printf(
+          Locale.ROOT,
+          "bench: %s: %.3f (expected: %s, and never above %s times that)%n",
+          line.name(),
+          line.measured(),
+          line.target(),
+          factor);
+    }
+    err.flush();
+    return !above.isEmpty();
+  }
+
   /** Draws the ratios of all lines that have one. */
   void draw(List<GrowthLine> lines, Path file) {
     BarChart chart =

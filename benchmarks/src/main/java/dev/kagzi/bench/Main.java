@@ -45,6 +45,9 @@ public final class Main implements Callable<Integer> {
   private static final int DBOS_IN_FLIGHT = 64;
   private static final int COMPARED_REPETITIONS = 3;
 
+  // Even, so that each side is measured first as often as the other.
+  private static final int TELEMETRY_REPETITIONS = 6;
+
   /** The systems that Kagzi can be compared with. */
   enum Peer {
     DBOS,
@@ -129,6 +132,14 @@ public final class Main implements Callable<Integer> {
       description = "With GROWTH: also draws the ratios, as SVG.")
   private @Nullable Path chart;
 
+  @Option(
+      names = "--fail-above",
+      paramLabel = "FACTOR",
+      description =
+          "With GROWTH: exit code 1 if a line is above its target times FACTOR, which is at least 1."
+              + " Without it: a missed target is only printed.")
+  private @Nullable Double failAbove;
+
   @Option(names = "--json", description = "One JSON object per scenario, each on one line.")
   private boolean json;
 
@@ -190,6 +201,10 @@ public final class Main implements Callable<Integer> {
     }
     if (chart != null && !scenarios.contains(Scenario.GROWTH)) {
       throw refused("--chart: " + chart + " (expected: only with --scenario GROWTH)");
+    }
+    if (failAbove != null && (!scenarios.contains(Scenario.GROWTH) || !(failAbove >= 1))) {
+      throw refused(
+          "--fail-above: " + failAbove + " (expected: >= 1, together with --scenario GROWTH)");
     }
     if (scenarios.contains(Scenario.GROWTH)) {
       return measureGrowth();
@@ -255,8 +270,12 @@ public final class Main implements Callable<Integer> {
       if (chart != null) {
         report.draw(lines, chart);
       }
+      if (failAbove != null
+          && GrowthReport.printAbove(lines, failAbove, spec.commandLine().getErr())) {
+        return CommandLine.ExitCode.SOFTWARE;
+      }
+      return CommandLine.ExitCode.OK;
     }
-    return CommandLine.ExitCode.OK;
   }
 
   private MeasuredServer startServer(BenchDatabase database) {
@@ -335,13 +354,18 @@ public final class Main implements Callable<Integer> {
         Procedure ours = new Procedure(kagzi, scenario, progress);
         ours.prepare(candidates(), runs);
         Procedure theirs = new Procedure(other, scenario, progress);
-        theirs.prepare(
-            peer == Peer.DBOS && !latency ? List.of(DBOS_IN_FLIGHT) : candidates(), runs);
+        theirs.prepare(theirCandidates(ours), runs);
         List<Figures> kagziFigures = new ArrayList<>();
         List<Figures> otherFigures = new ArrayList<>();
-        for (int i = 0; i < COMPARED_REPETITIONS; i++) {
-          kagziFigures.add(ours.measure());
-          otherFigures.add(theirs.measure());
+        int repetitions = peer == Peer.TELEMETRY ? TELEMETRY_REPETITIONS : COMPARED_REPETITIONS;
+        for (int i = 0; i < repetitions; i++) {
+          if (peer == Peer.TELEMETRY && i % 2 == 1) {
+            otherFigures.add(theirs.measure());
+            kagziFigures.add(ours.measure());
+          } else {
+            kagziFigures.add(ours.measure());
+            otherFigures.add(theirs.measure());
+          }
         }
         report.print(
             Figures.median(kagziFigures),
@@ -351,6 +375,13 @@ public final class Main implements Callable<Integer> {
                 : OptionalDouble.empty());
       }
     }
+  }
+
+  private List<Integer> theirCandidates(Procedure ours) {
+    if (peer == Peer.TELEMETRY) {
+      return List.of(ours.inFlight());
+    }
+    return latency ? candidates() : List.of(DBOS_IN_FLIGHT);
   }
 
   private Contender startPeer(BenchDatabase database, Progress progress) {

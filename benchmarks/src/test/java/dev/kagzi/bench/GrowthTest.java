@@ -7,6 +7,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
@@ -30,6 +31,7 @@ class GrowthTest {
               .execute(
                   "--scenario=growth",
                   "--runs=1000",
+                  "--fail-above=1000000",
                   "--json",
                   "--chart",
                   chart.toString(),
@@ -107,6 +109,28 @@ class GrowthTest {
     assertThat(low.isMet()).isTrue();
     assertThat(low.missed()).isEmpty();
     assertThat(high.missed()).isEqualTo("above 0.01");
+  }
+
+  @Test
+  void line_that_exceeds_its_target_by_more_than_the_factor_is_printed_as_a_failure() {
+    StringWriter err = new StringWriter();
+    GrowthLine met = GrowthLine.time("met", 10, 12);
+    GrowthLine missed = GrowthLine.rate("missed", 19, 10);
+    GrowthLine slow = GrowthLine.rate("slow", 20, 10);
+    GrowthLine broken = GrowthLine.rate("broken", 0, 0);
+    GrowthLine costly = GrowthLine.cost("costly", "ms", 0, 376, 250);
+
+    boolean fails =
+        GrowthReport.printAbove(
+            List.of(met, missed, slow, broken, costly), 1.5, new PrintWriter(err));
+
+    assertThat(fails).isTrue();
+    assertThat(err.toString().lines())
+        .containsExactly(
+            "bench: slow: 2.000 (expected: <= 1.3, and never above 1.5 times that)",
+            "bench: broken: NaN (expected: <= 1.3, and never above 1.5 times that)",
+            "bench: costly: 376.000 (expected: < 250.0, and never above 1.5 times that)");
+    assertThat(GrowthReport.printAbove(List.of(met, missed), 1.5, new PrintWriter(err))).isFalse();
   }
 
   @Test

@@ -119,6 +119,10 @@ class MainTest {
     "--scenario=growth --latency, --scenario: GROWTH (expected: one of runs with --latency)",
     "--scenario=growth --scenario=w0, '--scenario: [GROWTH, W0] (expected: GROWTH alone)'",
     "--scenario=w0 --chart=x.svg, --chart: x.svg (expected: only with --scenario GROWTH)",
+    "--scenario=w0 --fail-above=2,"
+        + " '--fail-above: 2.0 (expected: >= 1, together with --scenario GROWTH)'",
+    "--scenario=growth --fail-above=0.9,"
+        + " '--fail-above: 0.9 (expected: >= 1, together with --scenario GROWTH)'",
     "--servers=0, --servers: 0 (expected: >= 1)",
     "--servers=2 --compare=servers, --servers: 2 (expected: none with --compare)",
     "--servers=2 --latency, --latency: with several servers (expected: --in-flight)",
