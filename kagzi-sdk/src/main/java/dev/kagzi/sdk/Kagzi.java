@@ -370,7 +370,7 @@ public final class Kagzi implements AutoCloseable {
     private final List<WorkerInterceptor> workerInterceptors = new ArrayList<>();
     private final List<io.grpc.ClientInterceptor> grpcInterceptors = new ArrayList<>();
     private @Nullable OpenTelemetry openTelemetry;
-    private int tracesPerSecondMax = Integer.MAX_VALUE;
+    private int tracesPerSecondMax = 100;
     private UnaryOperator<ManagedChannelBuilder<?>> channelOptions = UnaryOperator.identity();
     private Function<String, ClientMetrics> metrics = inNamespace -> ClientMetrics.NONE;
 
@@ -500,8 +500,9 @@ public final class Kagzi implements AutoCloseable {
 
     /**
      * Traces the starts of this client and the runs of its workers with OpenTelemetry; off by
-     * default. The trace context of a start is stored in the headers of its run, so all executions,
-     * steps and children of the run are in one trace. {@code docs/tracing.md} describes the spans.
+     * default. At most {@link #tracesPerSecondMax} traces begin per second. The trace context of a
+     * start is stored in the headers of its run, so all executions, steps and children of the run
+     * are in one trace. {@code docs/tracing.md} describes the spans.
      *
      * <p>An exception that the telemetry throws is logged and changes no run.
      */
@@ -511,14 +512,15 @@ public final class Kagzi implements AutoCloseable {
     }
 
     /**
-     * Limits how many traces this client begins per second, if it has an {@link #openTelemetry}; 0
-     * for none, without a limit by default. The limit has an effect only on starts without a
-     * current span: a start below a span of the application is always in the trace of that span. A
-     * start over the limit is not traced, and neither are the executions, steps and children of its
-     * run, so that each trace is either whole or absent.
+     * Sets how many traces this client begins per second on average at most, if it has an {@link
+     * #openTelemetry}; 100 by default, 0 for none. After a pause, up to as many begin at once. It has
+     * an effect only on starts without a current span: a start below a span of the application is
+     * always in the trace of that span. A start over the limit is not traced, and neither are the
+     * executions, steps and children of its run, so that each trace is either whole or absent. {@code
+     * Integer.MAX_VALUE} traces all starts.
      *
-     * <p>Set it if an application starts thousands of runs per second, because the spans of all of
-     * them would take a fourth of the processor time.
+     * <p>The limit exists because the spans of all runs would take up to a fourth of the processor
+     * time where thousands of runs start per second.
      */
     public Builder tracesPerSecondMax(int traces) {
       if (traces < 0) {

@@ -14,6 +14,7 @@ import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.opentelemetry.sdk.trace.SpanProcessor;
 import io.opentelemetry.sdk.trace.samplers.Sampler;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
@@ -160,6 +161,23 @@ class TracesPerSecondTest extends FakeServerTest {
                       .containsExactlyInAnyOrder(
                           "kagzi.claim greet", "kagzi.step only", "kagzi.run greet"));
     }
+  }
+
+  @Test
+  void by_default_a_client_begins_a_hundred_traces_per_second() {
+    kagzi.close();
+    kagzi = Kagzi.builder().address(server.address()).openTelemetry(telemetry).connect();
+    long beganNanos = System.nanoTime();
+
+    kagzi.workflow(GREET).startAll(Collections.nCopies(300, "Ada"));
+
+    double seconds = (System.nanoTime() - beganNanos) / 1e9;
+    long traced =
+        server.workflows.starts.stream()
+            .flatMap(call -> call.getStartsList().stream())
+            .filter(start -> !start.getHeadersOrThrow("traceparent").endsWith("-00"))
+            .count();
+    assertThat(traced).isBetween(100L, 101 + (long) (100 * seconds));
   }
 
   @Test

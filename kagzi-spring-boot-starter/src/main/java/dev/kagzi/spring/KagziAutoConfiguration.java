@@ -44,11 +44,10 @@ public class KagziAutoConfiguration {
       ObjectProvider<ClientInterceptor> clientInterceptors,
       ObjectProvider<WorkerInterceptor> workerInterceptors,
       ObjectProvider<KagziBuilderCustomizer> customizers) {
-    Kagzi.Builder builder = Kagzi.builder().callTimeout(properties.callTimeout());
-    Integer tracesPerSecondMax = properties.tracesPerSecondMax();
-    if (tracesPerSecondMax != null) {
-      builder.tracesPerSecondMax(tracesPerSecondMax);
-    }
+    Kagzi.Builder builder =
+        Kagzi.builder()
+            .callTimeout(properties.callTimeout())
+            .tracesPerSecondMax(properties.tracesPerSecondMax());
     // Not the SDK's shared codec: it caches classes of the application, and devtools could not
     // unload them after a restart.
     builder.codec(codec.getIfUnique(JacksonCodec::new));

@@ -30,7 +30,7 @@ public record KagziProperties(
     @Nullable Path tokenFile,
     @DefaultValue("10s") Duration callTimeout,
     @DefaultValue("10s") Duration startTimeout,
-    @Nullable Integer tracesPerSecondMax,
+    @DefaultValue("100") int tracesPerSecondMax,
     @DefaultValue Tls tls,
     @DefaultValue Worker worker,
     @DefaultValue Outbox outbox) {
