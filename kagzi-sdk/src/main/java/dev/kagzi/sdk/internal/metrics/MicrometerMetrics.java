@@ -14,6 +14,9 @@ public final class MicrometerMetrics implements ClientMetrics {
   private final String namespace;
   private final Map<String, Map<Status.Code, Timer>> calls = new ConcurrentHashMap<>();
   private final Map<String, Map<Boolean, Timer>> steps = new ConcurrentHashMap<>();
+  private final Map<Run, Counter> runs = new ConcurrentHashMap<>();
+
+  private record Run(String queue, String type, String outcome) {}
 
   public MicrometerMetrics(MeterRegistry registry, String namespace) {
     this.registry = registry;
@@ -41,11 +44,14 @@ public final class MicrometerMetrics implements ClientMetrics {
 
   @Override
   public void runEnded(String queue, String type, String outcome) {
-    Counter.builder("kagzi.worker.runs")
-        .description("Executions of runs, by outcome")
-        .tag("namespace", namespace)
-        .tags("queue", queue, "type", type, "outcome", outcome)
-        .register(registry)
+    runs.computeIfAbsent(
+            new Run(queue, type, outcome),
+            run ->
+                Counter.builder("kagzi.worker.runs")
+                    .description("Executions of runs, by outcome")
+                    .tag("namespace", namespace)
+                    .tags("queue", run.queue, "type", run.type, "outcome", run.outcome)
+                    .register(registry))
         .increment();
   }
 
