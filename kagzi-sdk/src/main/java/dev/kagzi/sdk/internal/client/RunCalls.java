@@ -150,7 +150,7 @@ public final class RunCalls {
       throws InterruptedException, ExecutionException, TimeoutException {
     Context context = Context.current();
     if (context.equals(Context.ROOT)) {
-      return answer.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+      return get(answer, timeout);
     }
     CompletableFuture<T> limited = answer.copy();
     Context.CancellationListener onEnd =
@@ -158,10 +158,19 @@ public final class RunCalls {
             limited.completeExceptionally(new WaitInterruptedException(ended.cancellationCause()));
     context.addListener(onEnd, Runnable::run);
     try {
-      return limited.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+      return get(limited, timeout);
     } finally {
       context.removeListener(onEnd);
     }
+  }
+
+  // A timed wait of a virtual thread needs a timer, even if its time never comes: with 512 callers,
+  // W0 was 6 % slower.
+  private static <T> T get(CompletableFuture<T> answer, Duration timeout)
+      throws InterruptedException, ExecutionException, TimeoutException {
+    return timeout.equals(Connection.NO_TIMEOUT)
+        ? answer.get()
+        : answer.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
   }
 
   /** The future completes on a gRPC thread, so its callbacks must not block. */
