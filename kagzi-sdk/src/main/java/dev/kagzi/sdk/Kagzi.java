@@ -34,6 +34,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
@@ -76,7 +77,6 @@ public final class Kagzi implements AutoCloseable {
   /** The namespace of a client that sets none. */
   public static final String DEFAULT_NAMESPACE = "default";
 
-  /** Callbacks of callers may block, so each has its own virtual thread. */
   static final Executor CALLBACKS = task -> Thread.ofVirtual().name("kagzi-callback").start(task);
 
   private final Connection connection;
@@ -125,6 +125,13 @@ public final class Kagzi implements AutoCloseable {
   /** Returns a builder for a client with options. */
   public static Builder builder() {
     return new Builder();
+  }
+
+  /** Callbacks of applications may block, so each has a virtual thread of its own. */
+  static <T> CompletableFuture<T> withCallbacks(CompletableFuture<T> answer) {
+    // Not thenApplyAsync: if the future fails, the thread that completes it would run the
+    // callbacks, for example the timer of the heartbeats.
+    return answer.whenCompleteAsync((value, error) -> {}, CALLBACKS);
   }
 
   /** Returns a builder that starts runs of this type. */
@@ -294,8 +301,9 @@ public final class Kagzi implements AutoCloseable {
   /**
    * Starts a relay that sends the rows of the outbox in this database: the starts of {@link
    * WorkflowStarter#startInOutbox} and the signals of {@link RunHandle#signalInOutbox}, in this
-   * client's namespace. Several relays may work on one outbox. Closing the client closes its
-   * relays.
+   * client's namespace. Several relays may work on one outbox. While it is empty, it is queried
+   * every 100 ms. Errors, such as a missing table, are not thrown: {@link OutboxRelay#problems}.
+   * Closing the client closes its relays.
    */
   public OutboxRelay relayOutbox(DataSource dataSource) {
     return relayOutbox(dataSource, Duration.ofMillis(100));
@@ -347,7 +355,8 @@ public final class Kagzi implements AutoCloseable {
   /**
    * Closes the relays, drains the running workers, then closes the connection. Each worker releases
    * the runs that it has not finished within its drain timeout, so that other workers continue
-   * them.
+   * them. Calls of a closed client throw {@link IllegalStateException} or {@link
+   * ServerUnavailableException}.
    */
   @Override
   public void close() {
@@ -393,7 +402,10 @@ public final class Kagzi implements AutoCloseable {
       return this;
     }
 
-    /** Sets how inputs and results are encoded; {@link JacksonCodec} by default. */
+    /**
+     * Sets how inputs, results, signals, published values and step progress are encoded; {@link
+     * JacksonCodec} by default.
+     */
     public Builder codec(PayloadCodec codec) {
       this.codec = Objects.requireNonNull(codec, "codec");
       return this;
@@ -403,10 +415,10 @@ public final class Kagzi implements AutoCloseable {
      * Sets how long a call may take, including its retries, before it fails with {@link
      * ServerUnavailableException}; 10 s by default.
      *
-     * <p>It applies to every call with one response, for example starts, lookups and cancels. For a
-     * batch of starts, the time is measured from the server's last response. Waiting for a result
-     * and the calls of workers have no timeout: {@code docs/client.md} lists what each call does
-     * while no server answers.
+     * <p>It applies to every call with one response, for example starts, lookups and cancels. The
+     * time of waiting starts begins again with each start that the server answers, so a long queue
+     * that makes progress does not time out. Waiting for a result and the calls of workers have no
+     * timeout: {@code docs/client.md} lists what each call does while no server answers.
      */
     public Builder callTimeout(Duration timeout) {
       if (!timeout.isPositive()) {
@@ -490,8 +502,9 @@ public final class Kagzi implements AutoCloseable {
 
     /**
      * Adds an interceptor of every gRPC call of the client and its workers. The first that is added
-     * is the outermost. If it throws, the call fails as with the status of the exception, usually
-     * with a {@link RequestRefusedException}; workers log that and try again.
+     * is the outermost. If it throws, the call fails with the gRPC status of the exception ({@code
+     * UNKNOWN} if it has none), usually as a {@link RequestRefusedException}. Workers log that and
+     * try again.
      */
     public Builder grpcInterceptor(io.grpc.ClientInterceptor interceptor) {
       grpcInterceptors.addFirst(Objects.requireNonNull(interceptor, "interceptor"));

@@ -94,8 +94,8 @@ public final class RunHandle<O> {
    * callbacks run on a virtual thread and may block.
    */
   public CompletableFuture<O> resultAsync() {
-    return runs.end(runId)
-        .thenApplyAsync(end -> cast(runs.output(end, type.outputType())), Kagzi.CALLBACKS);
+    return Kagzi.withCallbacks(runs.end(runId))
+        .thenApply(end -> cast(runs.output(end, type.outputType())));
   }
 
   /** Returns the run's current status. */
@@ -223,8 +223,8 @@ public final class RunHandle<O> {
   }
 
   /**
-   * Returns the signals that were sent to the run, in the order of their arrival. After the end of
-   * the run, those that are not {@linkplain SignalInfo#isReceived received} were never received.
+   * Returns the signals that were sent to the run, received or not, in the order of their arrival.
+   * {@link SignalInfo#isReceived} shows which ones the run's code received.
    */
   public List<SignalInfo> signals() {
     return runs.signals(runId).stream().map(ProtoMapper::signalInfo).toList();
@@ -262,8 +262,8 @@ public final class RunHandle<O> {
    * }</pre>
    *
    * <p>Reading the stream blocks its thread. It throws the exceptions of {@link #published(String,
-   * Class)}, a {@link WaitInterruptedException} if the thread is interrupted, and a {@link
-   * ServerUnavailableException} if the client is closed.
+   * Class)}, and a {@link ServerUnavailableException} if the thread is interrupted or the client is
+   * closed.
    */
   public <T> Stream<T> watch(String name, Class<T> type) {
     return new PublishedValues(runs, runId).watch(NameRules.check("name", name), type);
@@ -279,8 +279,8 @@ public final class RunHandle<O> {
    * checks a signature first. Returns when the answer is stored durably. The first answer of a
    * callback stays; a repeated call changes nothing and succeeds, even after the end of the run.
    *
-   * @param callback the key of the step that made it, which is its name unless the code makes
-   *     several of that name or makes it in a branch
+   * @param callback the key of its step: its name, {@code pay#2} for the second one of a name, or
+   *     {@code prepare[stock]/pay} in a branch
    * @return whether the callback is completed; false if its first answer failed it
    * @throws RequestRefusedException with code {@code CALLBACK_NOT_FOUND} if the run has made no
    *     such callback yet, {@code RUN_ENDED} if the run has ended without an answer

@@ -252,9 +252,13 @@ public final class WorkflowStarter<I, O> {
     return handle(RunCalls.await(begin(input, id)));
   }
 
-  /** Like {@link #start}, without waiting. Callbacks run on virtual threads and may block. */
+  /**
+   * Like {@link #start}, without waiting. This call throws {@link PayloadException} and {@link
+   * IllegalStateException}; the future fails with the other exceptions of {@code start}. Its
+   * callbacks run on virtual threads and may block.
+   */
   public CompletableFuture<RunHandle<O>> startAsync(I input) {
-    return begin(input, id).thenApplyAsync(this::handle, Kagzi.CALLBACKS);
+    return Kagzi.withCallbacks(begin(input, id)).thenApply(this::handle);
   }
 
   /**

@@ -15,6 +15,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class ClientTest extends FakeServerTest {
@@ -94,6 +95,28 @@ class ClientTest extends FakeServerTest {
           .isInstanceOf(ServerUnavailableException.class)
           .hasMessageContaining("away");
     }
+  }
+
+  @Test
+  void callbacks_of_starts_and_results_that_fail_have_virtual_threads() {
+    RunHandle<String> open = start();
+    server.fail("StartWorkflows", Status.UNAVAILABLE);
+    CompletableFuture<Boolean> start;
+    CompletableFuture<Boolean> result;
+
+    try (Kagzi hasty =
+        Kagzi.builder().address(server.address()).callTimeout(Duration.ofSeconds(1)).connect()) {
+      start = hasty.workflow(GREET).startAsync("Ada").handle(ClientTest::failedOnVirtualThread);
+      result =
+          hasty.run(open.runId(), GREET).resultAsync().handle(ClientTest::failedOnVirtualThread);
+      assertThat(start).succeedsWithin(SOON).isEqualTo(true);
+    }
+
+    assertThat(result).succeedsWithin(SOON).isEqualTo(true);
+  }
+
+  private static boolean failedOnVirtualThread(@Nullable Object value, @Nullable Throwable error) {
+    return error != null && Thread.currentThread().isVirtual();
   }
 
   @Test
