@@ -42,7 +42,7 @@ final class Confirmation {
     return ask(answers, output.err(), question);
   }
 
-  /** Only y and yes agree. */
+  /** Returns true only for the answers y and yes; false also at the end of the input. */
   static boolean ask(BufferedReader answers, PrintWriter err, String question) {
     err.print(PlainLine.brief(question) + " [y/N] ");
     err.flush();

@@ -18,7 +18,8 @@ import javax.crypto.spec.SecretKeySpec;
  * Encrypts payloads with AES-GCM, so that the server stores only ciphertext.
  *
  * <p>Each payload carries the id of its key in its metadata, so keys can be rotated: one key
- * encrypts, all keys decrypt. Payloads become unreadable when their key is removed.
+ * encrypts, all keys decrypt. Payloads become unreadable when their key is removed. Rotate the key
+ * before it has encrypted 2^32 (4 billion) payloads, the limit for random nonces.
  *
  * <p>Compress before you encrypt, because encrypted data does not compress. Errors are not payloads
  * and are not encrypted; use an {@link ErrorSanitizer} to remove secrets from them.

@@ -31,7 +31,7 @@ public final class Branch<R> {
    *
    * @param name unique among the branches of the same call
    * @throws InvalidArgumentException if the name is not allowed: the rules are those for names of
-   *     steps, and brackets are not allowed
+   *     steps, and {@code [ ]} are not allowed
    */
   public static <R> Branch<R> of(String name, BranchCode<R> code) {
     return new Branch<>(NameRules.checkBranch(name), code, false);

@@ -39,7 +39,8 @@ public record Failure(
   /**
    * Returns whether the exception was of this class or a subclass, or one of its causes was of
    * exactly this class. Classes are compared by name, so the original class need not be on the
-   * classpath. {@code Throwable} matches none of its subclasses.
+   * classpath. {@code Throwable} is not recorded as a superclass, so {@code isA(Throwable.class)}
+   * is false for its subclasses.
    */
   public boolean isA(Class<? extends Throwable> type) {
     String name = type.getName();

@@ -10,7 +10,8 @@ import java.util.zip.GZIPOutputStream;
 
 /**
  * Compresses payloads with gzip. A payload that is below the threshold, or that would not become
- * smaller, stays as it is.
+ * smaller, stays as it is. A payload that is larger than 64 MiB when it is decompressed cannot be
+ * read: {@link PayloadException}.
  */
 public final class GzipTransform implements PayloadTransform {
   private static final String ENCODING = "kagzi-compression";

@@ -21,9 +21,9 @@ import tools.jackson.databind.json.JsonMapper;
  * Unknown fields are logged once per type, or block the run with {@link #strict}.
  *
  * <p>Declare a component that may be missing as an object type such as {@code Integer}; it is then
- * null. Primitives that the mapper itself omits when writing or ignores when reading may also be
- * missing. Recorded results are not checked, because an older version of the code may have written
- * them.
+ * null. A primitive may be missing if the mapper omits it when writing ({@code NON_DEFAULT}) or
+ * ignores it when reading ({@code @JsonIgnoreProperties}). Recorded results are not checked,
+ * because an older version of the code may have written them.
  */
 public final class JacksonCodec implements PayloadCodec {
   static final JacksonCodec DEFAULT = new JacksonCodec();

@@ -46,12 +46,12 @@ final class MissingPrimitives extends ValueDeserializerModifier {
     this.rejects = rejects;
   }
 
-  /** Returns a copy of the mapper for inputs. */
+  /** Returns a builder of a mapper for inputs, which rejects missing primitive values. */
   static JsonMapper.Builder rejected(JsonMapper application) {
     return with(application, true);
   }
 
-  /** Returns a copy of the mapper for results. */
+  /** Returns a builder of a mapper for results, which accepts missing primitive values. */
   static JsonMapper.Builder accepted(JsonMapper application) {
     return with(application, false);
   }

@@ -29,12 +29,15 @@ public final class Namespaces {
     this.connection = connection;
   }
 
-  /** Creates an enabled namespace. */
+  /** Like {@link #create(String, String, String)}, without display name and description. */
   public NamespaceInfo create(String name) {
     return create(name, "", "");
   }
 
-  /** Creates an enabled namespace. */
+  /**
+   * Creates an enabled namespace. If it exists with the same display name and description and
+   * without a retention, returns it unchanged; it may be disabled.
+   */
   public NamespaceInfo create(String name, String displayName, String description) {
     CreateNamespaceRequest request =
         CreateNamespaceRequest.newBuilder()

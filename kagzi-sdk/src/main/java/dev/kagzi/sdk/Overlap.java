@@ -1,6 +1,6 @@
 package dev.kagzi.sdk;
 
-/** What a {@link Schedule} does when a slot is due while an earlier run of it has not ended. */
+/** What a {@link Schedule} does when it fires while an earlier run of it has not ended. */
 public enum Overlap {
   /** Starts another run concurrently. */
   ALLOW,

@@ -5,8 +5,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Encodes inputs and results as bytes and decodes them. Clients and workers of the same workflow
- * need compatible codecs. Implementations must be thread-safe.
+ * Encodes inputs, results, signals, published values and step progress as bytes, and decodes them.
+ * Clients and workers of the same workflow need compatible codecs. Implementations must be
+ * thread-safe.
  *
  * <p>Encode and decode errors must be thrown as {@link PayloadException}. A result that cannot be
  * encoded, or read back right after that, fails its step. If a worker cannot decode a run's input

@@ -14,8 +14,9 @@ public interface PayloadTransform {
   Encoded undo(Encoded payload);
 
   /**
-   * Changes the fingerprint of a step's input so that it reveals nothing about the input. Must
-   * return the same result for the same fingerprint.
+   * Changes the fingerprint of a step's input so that it reveals nothing about the input. Returns
+   * it unchanged by default: a transform that encrypts must override it, because short inputs can
+   * be guessed from a plain hash. Must return the same result for the same fingerprint.
    */
   default String fingerprint(String plain) {
     return plain;

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * Thrown by a step that knows when to retry, for example from a {@code Retry-After} header. The
  * delay replaces the delay of the retry policy. After a delay of zero the step is retried at once;
  * a delay of more than 30 days is shortened to 30 days. The policy still limits the number of
- * attempts.
+ * attempts. As the cause of another exception it has no effect.
  */
 public class RetryAfterException extends RuntimeException {
   private final Duration delay;

@@ -26,7 +26,8 @@ public record RunExplanation(Optional<RunStatus> status, List<Cause> causes) {
    *     return codes that are not listed in the documentation of this version
    * @param text English sentences with the values and what to do
    * @param refs what the text names
-   * @param at when the wait ends, or since when it lasts
+   * @param at the end of the wait if it is known, otherwise its beginning; the text says which.
+   *     Empty if the cause has no time
    */
   public record Cause(String code, String text, List<Ref> refs, Optional<Instant> at) {
     public Cause {

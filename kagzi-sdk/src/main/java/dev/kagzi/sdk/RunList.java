@@ -79,7 +79,10 @@ public final class RunList {
     return this;
   }
 
-  /** Selects blocked runs: those that cannot continue with the code that their workers have. */
+  /**
+   * Selects blocked runs: PENDING runs that a worker released because it cannot continue them, for
+   * example because of changed code. {@link RunInfo#failure} has the reason.
+   */
   public RunList blocked() {
     request.setBlocked(true);
     return this;
@@ -150,7 +153,8 @@ public final class RunList {
 
   /**
    * Returns all runs that match, from the current page on. The call fetches the first page; the
-   * others are fetched while the stream is read.
+   * others are fetched while the stream is read. Reading it moves this query to the last page: use
+   * a new query for each stream.
    */
   public Stream<RunInfo> stream() {
     return Stream.iterate(

@@ -1,8 +1,9 @@
 package dev.kagzi.sdk;
 
 /**
- * The undos of a workflow's work: {@link WorkflowContext#saga()}. The code registers an undo for
- * each thing that it does, and executes all of them, the last one first, if it cannot complete.
+ * Collects the compensations (undos) of a workflow: {@link WorkflowContext#saga()}. The code
+ * registers an undo for each thing that it does. If it cannot complete, {@link #compensate()}
+ * executes them, the last one first.
  *
  * <pre>{@code
  * Saga saga = ctx.saga();
@@ -30,11 +31,12 @@ package dev.kagzi.sdk;
  *
  * <p><b>Branches.</b> A branch may register undos with the saga of the code that opened it. For
  * everything else it must use its own context. Undos of branches are ordered by the positions of
- * the branches in their list. If a branch was interrupted because another one failed or won, those
- * undos are executed that its code registers before its first step without a recorded result.
+ * the branches in their list. A branch that was interrupted, because another one failed or won, is
+ * replayed up to its first step without a recorded result. The undos that it registers until then
+ * are executed.
  *
- * <p>Only the code that created the saga may call {@link #compensate()}, also after a {@link
- * RunCancelledException}. A cancel of the run does not interrupt undos.
+ * <p>Only the code that created the saga may call {@link #compensate()}. It may do so after a
+ * {@link RunCancelledException}, too. A cancel of the run does not interrupt undos.
  */
 public interface Saga {
 
@@ -66,9 +68,9 @@ public interface Saga {
    * fails does not prevent the others. When the method returns, all of them are recorded. Undos
    * that it has executed are no longer registered.
    *
-   * <p>A run that has begun to compensate gets no further attempt by its retry policy. If undos
-   * fail, {@link RunHandle#resume} executes only the failed undos again. If the code has caught the
-   * exception and executed further steps, a resume does not execute them again.
+   * <p>A run that has begun to compensate gets no further attempt by its retry policy. After failed
+   * undos, {@link RunHandle#resume} executes only those undos again, but not if the code caught the
+   * exception and then executed further steps.
    *
    * @throws CompensationFailedException if at least one undo failed; it contains all failures
    */

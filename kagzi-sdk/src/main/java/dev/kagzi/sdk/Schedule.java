@@ -147,7 +147,10 @@ public final class Schedule {
     connection.call(WorkflowScheduleServiceGrpc.getDeleteWorkflowScheduleMethod(), request);
   }
 
-  /** Returns a query for the runs that this schedule started, newest first. */
+  /**
+   * Returns a query for the runs that this schedule started, newest first. Asks the server for the
+   * schedule's id, so it fails after {@link #delete}: use {@link RunList#schedule} with the id.
+   */
   public RunList runs() {
     return new RunList(runs).schedule(get().id());
   }

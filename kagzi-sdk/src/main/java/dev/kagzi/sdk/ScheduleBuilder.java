@@ -48,7 +48,8 @@ public final class ScheduleBuilder<I> {
   /**
    * Sets the cron expression: five fields (minute, hour, day of month, month, day of week), six
    * with leading seconds, seven with a trailing year, or {@code @hourly}, {@code @daily},
-   * {@code @weekly}, {@code @monthly}, {@code @yearly}.
+   * {@code @weekly}, {@code @monthly}, {@code @yearly}. If day of month and day of week are both
+   * restricted, a day that matches one of them is enough, unlike in Spring.
    */
   public ScheduleBuilder<I> cron(String expression) {
     request.setCronExpr(expression);
@@ -148,7 +149,12 @@ public final class ScheduleBuilder<I> {
     return this;
   }
 
-  /** Returns the next times at which the schedule would fire; nothing is saved. */
+  /**
+   * Returns the next times at which the schedule would fire; nothing is saved.
+   *
+   * @param count 1 to 1,000
+   * @throws RequestRefusedException if the expression is invalid or never fires again
+   */
   public List<Instant> next(int count) {
     return Schedules.next(connection, request.getCronExpr(), request.getTimeZone(), count);
   }
@@ -165,9 +171,10 @@ public final class ScheduleBuilder<I> {
   }
 
   /**
-   * Creates the schedule, or updates the existing schedule with this name. Call it at every start
-   * of an application. A paused schedule stays paused, and its next slot changes only if the cron
-   * expression or the zone changes.
+   * Creates the schedule, or replaces the definition of the existing schedule with this name:
+   * options that are not set get their defaults. {@link Schedule#change} keeps them. Call it at
+   * every start of an application. A paused schedule stays paused, and its next slot changes only
+   * if the cron expression or the zone changes.
    *
    * @throws ServerUnavailableException if no server answers within the client's {@link
    *     Kagzi.Builder#callTimeout}; {@link #createOrUpdateWhenConnected} waits instead

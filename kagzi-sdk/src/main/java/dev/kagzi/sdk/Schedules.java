@@ -68,6 +68,8 @@ public final class Schedules {
    * Returns the next times at which a cron expression fires.
    *
    * @param zone IANA name of the time zone
+   * @param count 1 to 1,000
+   * @throws RequestRefusedException if the expression is invalid or never fires again
    */
   public List<Instant> next(String cron, String zone, int count) {
     return next(connection, cron, zone, count);

@@ -37,9 +37,9 @@ public interface StepContext {
   String idempotencyKey();
 
   /**
-   * Records the step's progress for later attempts ({@link #lastProgress}). It is stored at
-   * intervals, and at the latest when the attempt fails. After a crash the latest progress may be
-   * missing.
+   * Records the step's progress for later attempts ({@link #lastProgress}). It does not extend the
+   * step's timeout, and is not needed to keep the attempt. It is stored at intervals, and at the
+   * latest when the attempt fails. After a crash the latest progress may be missing.
    */
   void heartbeat(@Nullable Object progress);
 

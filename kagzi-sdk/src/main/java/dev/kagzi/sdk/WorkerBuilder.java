@@ -195,9 +195,8 @@ public final class WorkerBuilder {
    * and the run continues. Steps that a deployment adds or removes are not treated as
    * nondeterminism.
    *
-   * <p>If only the recorded times contradict the order of calls, the worker logs a warning and does
-   * not block the run. The database's clock may have been set back, and no step is executed twice.
-   * If the order differs from an earlier execution in this worker, the run is blocked.
+   * <p>If only recorded times show another order of steps, the worker logs a warning and does not
+   * block the run, because the database's clock may have been set back.
    *
    * <p>A blocked run does not fail. This worker does not continue it; a worker with other code
    * does. {@code kagzi workflow get} shows the reason with code {@code CODE_NONDETERMINISTIC}.

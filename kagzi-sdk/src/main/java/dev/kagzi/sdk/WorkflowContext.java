@@ -368,21 +368,24 @@ public interface WorkflowContext {
    * in the thread of the workflow, to show how far a long step is. A step that is executed again
    * publishes again.
    *
+   * <p>The server accepts twice the limits below for all steps and attempts of a run together.
+   * Beyond that, it stores nothing and the run fails; the call does not throw.
+   *
    * @param name 1 to 200 characters, without control characters
    * @param value any value that the codec can encode, also null; at most 64 KiB, and at most 1 MiB
    *     for all names of a run together
-   * @throws InvalidArgumentException with code {@code INVALID_NAME}, or {@code TOO_MUCH_PUBLISHED}
-   *     if a limit of {@code value} is exceeded, or if the run has more than 1,000 names; a name
-   *     counts once for each branch that publishes it. Calls inside of steps are counted
-   *     separately, with the same limits, since a worker last received the run. The server limits
-   *     what all steps and attempts of the run have stored, to twice that: beyond it, the call does
-   *     not throw, and the run fails
+   * @throws InvalidArgumentException with code {@code INVALID_NAME}; with {@code
+   *     TOO_MUCH_PUBLISHED} if a limit of {@code value} is exceeded, or the run has more than 1,000
+   *     names. A name counts once for each branch. Calls inside of steps have the same limits
+   *     separately, counted since a worker last received the run
    */
   void publish(String name, @Nullable Object value);
 
   /**
-   * Executes a step that a cancel of the run neither prevents nor interrupts. Use it for work that
-   * the run must do however it ends, such as releasing a lock, usually in {@code finally}:
+   * Executes a step that a cancel neither prevents nor interrupts, if the type has {@link
+   * WorkflowType#onCancel}. Use it for work such as releasing a lock, usually in {@code finally}. A
+   * run that ends at once does not execute it: after a cancel without {@code onCancel}, a terminate
+   * or an execution timeout.
    *
    * <pre>{@code
    * try {
@@ -392,9 +395,9 @@ public interface WorkflowContext {
    * }
    * }</pre>
    *
-   * <p>Its key is {@code cleanup[unlock]/unlock}. It works in every run. A suspension of the run
-   * also executes {@code finally} blocks; this method then does nothing, so a lock can be held over
-   * a sleep.
+   * <p>Its key is {@code cleanup[unlock]/unlock}. Without a cancel, it is an ordinary step. A
+   * suspension of the run also executes {@code finally} blocks; this method then does nothing, so a
+   * lock can be held over a sleep.
    *
    * @throws StepFailedException if the step failed permanently
    */
@@ -403,8 +406,8 @@ public interface WorkflowContext {
   }
 
   /**
-   * Executes code that a cancel does not interrupt, with a context of its own, in which names of
-   * steps are counted separately. Use that context and no other.
+   * Like {@link #cleanup(String, StepAction)}, for code with several steps. It has a context of its
+   * own, in which names of steps are counted separately. Use that context and no other.
    */
   void cleanup(String name, Consumer<? super WorkflowContext> code);
 
@@ -499,7 +502,7 @@ public interface WorkflowContext {
   /** Returns the name of the workflow type. */
   String workflowType();
 
-  /** Returns the run's version of the workflow type. */
+  /** Returns the run's version of the workflow type; empty if none. */
   String version();
 
   /** Returns the headers of the run's start: {@link WorkflowStarter#header}. */

@@ -11,7 +11,7 @@ import dev.kagzi.sdk.internal.jdbc.OutboxRows;
 import dev.kagzi.sdk.internal.jdbc.StartFunction;
 import dev.kagzi.sdk.internal.jdbc.StartWriter;
 import dev.kagzi.sdk.internal.run.NameRules;
-import dev.kagzi.sdk.internal.run.StepScope;
+import dev.kagzi.sdk.internal.run.RunStepContext;
 import dev.kagzi.sdk.internal.trace.StartTrace;
 import dev.kagzi.sdk.internal.trace.Tracing;
 import dev.kagzi.sdk.internal.wire.ProtoMapper;
@@ -497,7 +497,7 @@ public final class WorkflowStarter<I, O> {
         options.toBuilder()
             .setExternalId(id)
             .setInput(runs.payloads().encodeInput(input, type.inputType()));
-    StepScope step = StepScope.current();
+    RunStepContext step = RunStepContext.current();
     if (step != null && step.run().namespace().equals(runs.namespace())) {
       request.setParentRunId(step.run().runId()).setParentStepId(step.step());
     }

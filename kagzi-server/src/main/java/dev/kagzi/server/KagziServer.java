@@ -100,7 +100,8 @@ public final class KagziServer implements AutoCloseable {
   }
 
   /**
-   * Migrates a database's schema without starting a server; for servers whose role may not migrate.
+   * Migrates a database's schema without starting a server. Use it if the database user of the
+   * servers may not change the schema.
    *
    * @return the schema version after the migration
    * @throws IllegalArgumentException if the configuration names no database
@@ -323,8 +324,8 @@ public final class KagziServer implements AutoCloseable {
 
   /**
    * Stops the server: accepts no more calls, ends waiting polls and streams so that their callers
-   * reconnect, lets reports in flight commit, then closes the engine. Takes at most the configured
-   * close timeout for calls. A second call does nothing.
+   * reconnect, waits for calls in flight at most for the close timeout, then closes the engine. A
+   * second call does nothing.
    */
   @Override
   public void close() {

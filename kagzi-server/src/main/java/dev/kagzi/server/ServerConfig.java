@@ -219,7 +219,7 @@ public record ServerConfig(
       return this;
     }
 
-    /** Whether the first use of an unknown namespace creates it. */
+    /** Whether the first use of an unknown namespace creates it; false by default. */
     public Builder autoCreateNamespaces(boolean create) {
       this.engine = engine.withAutoCreateNamespaces(create);
       return this;

@@ -10,9 +10,9 @@ import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.TransactionOperations;
 
 /**
- * Transactional steps in transactions of Spring. What the code of a step calls takes part in the
- * transaction: {@code JdbcTemplate}, {@code @Transactional} methods, and JPA repositories if the
- * transaction manager exposes the connection, as that of Hibernate does.
+ * Executes transactional steps in Spring's transactions. {@code JdbcTemplate} and
+ * {@code @Transactional} methods that the step's code calls join the transaction. JPA repositories
+ * join it if the transaction manager exposes its connection, as that of Hibernate does.
  *
  * <pre>{@code
  * ctx.transaction("debit", transactions, connection -> accounts.debit(order));
@@ -25,8 +25,8 @@ public final class SpringTransactions implements Transactions {
   private final DataSource dataSource;
 
   /**
-   * Creates transactions of a template. The bean that Spring Boot creates has the only transaction
-   * manager and the only data source of the application.
+   * Creates transactions of a template. The auto-configured bean uses the only or primary
+   * transaction manager and data source of the application.
    *
    * @param template a {@code TransactionTemplate}, whose manager uses the data source. Its
    *     propagation should be {@code PROPAGATION_REQUIRES_NEW}

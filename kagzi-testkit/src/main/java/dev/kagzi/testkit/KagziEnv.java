@@ -73,7 +73,7 @@ public final class KagziEnv implements AutoCloseable {
   /**
    * Like {@link #start(String)}, with options of {@link #kagzi}, for example a codec.
    *
-   * @param client without address, namespace and credentials, which this method sets
+   * @param client without address and namespace, which this method sets, and without credentials
    */
   public static KagziEnv start(String name, Kagzi.Builder client) {
     String namespace = name.replaceAll("[^A-Za-z0-9_.-]", "_");
@@ -105,8 +105,8 @@ public final class KagziEnv implements AutoCloseable {
    * Completes a callback of a run, without HTTP. Waits until the code of the run has made it, ten
    * seconds at most.
    *
-   * @param callback the key of its step, which is its name unless the code makes several of that
-   *     name or makes it in a branch
+   * @param callback the key of its step: its name, {@code pay#2} for the second one of a name, or
+   *     {@code prepare[stock]/pay} in a branch
    * @throws RequestRefusedException if the run does not make it in time, or has ended
    */
   public void completeCallback(RunHandle<?> run, String callback, Object value) {

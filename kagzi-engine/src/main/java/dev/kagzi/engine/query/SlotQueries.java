@@ -50,10 +50,10 @@ final class SlotQueries {
   }
 
   /**
-   * What the workers of a queue hold.
+   * The runs that the workers of a queue hold.
    *
    * @param byWorker the number of runs of each worker
-   * @param longest of each worker and type, the runs that it holds for the longest time
+   * @param longest of each worker and type, the runs that it has held for the longest time
    */
   private record Found(Map<WorkerId, WaitFacts.Held> byWorker, List<Longest> longest) {}
 

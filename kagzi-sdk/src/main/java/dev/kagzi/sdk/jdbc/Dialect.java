@@ -65,7 +65,7 @@ public enum Dialect {
       ) ENGINE=InnoDB\
       """),
 
-  /** H2 2. */
+  /** H2, version 2. */
   H2(
       "H2",
       """

@@ -30,7 +30,7 @@ final class BulkStart {
     dev.kagzi.protocol.v1.StartResult[] refused = new dev.kagzi.protocol.v1.StartResult[count];
     for (int i = 0; i < count; i++) {
       try {
-        readable.add(StartRequests.read(request.getStarts(i), request.getNamespace(), defaults));
+        readable.add(StartMapper.read(request.getStarts(i), request.getNamespace(), defaults));
       } catch (RuntimeException e) {
         refused[i] = refused(e);
       }

@@ -22,9 +22,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The only place that maps errors to gRPC: a {@code google.rpc.Status} whose details hold one
- * {@link ErrorDetail}. A {@link Refusal} is mapped as it is, unless its reason is INTERNAL.
- * Anything else is a bug or an outage: the caller gets a reference, and the log has the stack trace
- * under it.
+ * {@link ErrorDetail}. A {@link Refusal} is mapped as it is, unless its reason is INTERNAL. A
+ * {@link StatusRuntimeException} is returned unchanged. Anything else is a bug or an outage: the
+ * caller gets a reference, and the log has the stack trace with this reference.
  */
 final class GrpcErrors {
   private static final Logger log = LoggerFactory.getLogger(GrpcErrors.class);

@@ -120,7 +120,7 @@ final class ReportItems {
         claim,
         child.getStepKey(),
         Arguments.positive("attempt", child.getAttempt()),
-        StartRequests.readChild(child.getStart(), defaults),
+        StartMapper.readChild(child.getStart(), defaults),
         child.getDetached());
   }
 

@@ -32,8 +32,8 @@ final class ScheduleArguments {
             request.hasRetryPolicy()
                 ? Arguments.retryPolicy(request.getRetryPolicy(), defaults)
                 : null,
-            StartRequests.timeMs("execution_timeout_ms", request.getExecutionTimeoutMs()),
-            StartRequests.timeMs("step_timeout_ms", request.getStepTimeoutMs()),
+            StartMapper.timeMs("execution_timeout_ms", request.getExecutionTimeoutMs()),
+            StartMapper.timeMs("step_timeout_ms", request.getStepTimeoutMs()),
             request.getOnFailureWorkflow(),
             request.getOnFailureTaskQueue());
     return new Schedules.Creation(

@@ -79,9 +79,7 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
   public void startWorkflow(
       StartWorkflowRequest request, StreamObserver<StartWorkflowResponse> caller) {
     UnaryResponses.answer(
-        caller,
-        () -> start(StartRequests.read(request, "", retryDefaults)),
-        ResponseMapper::started);
+        caller, () -> start(StartMapper.read(request, "", retryDefaults)), ResponseMapper::started);
   }
 
   private CompletableFuture<StartResult> start(StartRequest request) {
@@ -252,7 +250,7 @@ final class WorkflowEndpoint extends WorkflowServiceImplBase {
         caller,
         () ->
             runs.signalOrStart(
-                StartRequests.readWithSignal(request.getStart(), retryDefaults), signal),
+                StartMapper.readWithSignal(request.getStart(), retryDefaults), signal),
         result ->
             SignalOrStartWorkflowResponse.newBuilder()
                 .setRunId(result.runId().toString())

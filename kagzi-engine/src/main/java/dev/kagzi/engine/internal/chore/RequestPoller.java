@@ -156,7 +156,7 @@ public final class RequestPoller implements Chore, AutoCloseable {
       long nowNanos = System.nanoTime();
       if (execute(pending) > 0) {
         seenNanos = nowNanos;
-        // There may be more than a batch, and a signal may have waited for its start.
+        // There may be more requests: a batch is limited, and has at most one signal of each run.
         return 0;
       }
       purgeRefused(nowNanos);

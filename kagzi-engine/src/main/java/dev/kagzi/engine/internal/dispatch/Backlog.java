@@ -42,7 +42,7 @@ final class Backlog {
     return announcements;
   }
 
-  /** Announces at most this many due runs; 0: an unknown number. */
+  /** Records that at most this many more runs are due; 0: an unknown number. */
   void announce(int runs) {
     if (runs == 0) {
       announceUnknown();

@@ -21,9 +21,9 @@ final class Backlogs {
   }
 
   /**
-   * Announces at most this many due runs (0: an unknown number) to two backlogs: of polls for
-   * exactly this version, and of polls for any version. Returns false if there is neither, because
-   * no poll has named the type.
+   * Records that at most this many more runs are due (0: an unknown number) in two backlogs: of
+   * polls for exactly this version, and of polls for any version. Returns false if there is
+   * neither, because no poll has named the type.
    */
   boolean announce(TypeVersion type, int runsMax) {
     boolean exact = announceIfPolled(type, runsMax);

@@ -410,7 +410,8 @@ final class TaskQueue {
 
   /**
    * Whether the fallback must check this queue for due runs: because the queue is quiet, or because
-   * the last check is so long ago that it must look where no claim query of a busy queue looks.
+   * the last check was long ago. A busy queue needs checks, too, because its claim queries ignore
+   * runs below the low-water marks.
    */
   synchronized boolean isFallbackDue() {
     boolean isOverdue = fallback.request(System.nanoTime());

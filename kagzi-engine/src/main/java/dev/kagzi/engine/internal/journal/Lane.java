@@ -26,7 +26,10 @@ import org.slf4j.event.Level;
 final class Lane<W extends Write<?>> {
   private static final Logger log = LoggerFactory.getLogger(Lane.class);
   private static final int REPEATS_MAX = 20;
+
+  /** The last step and the end of a run are written by one statement, too. */
   private static final int ALONE_MAX = 2;
+
   private static final long PAUSE_MS_MAX = 1_000;
 
   private final int index;

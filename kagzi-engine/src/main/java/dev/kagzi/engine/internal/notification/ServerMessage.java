@@ -27,7 +27,10 @@ public sealed interface ServerMessage {
   /** A run has ended: servers with callers that await it read its result. */
   record Ended(RunId runId) implements ServerMessage {}
 
-  /** A caller of the sender awaits the run: the server where it started publishes its end. */
+  /**
+   * A client of the sender awaits the run: the server where it started publishes its end. Not about
+   * children: see {@link StepEnded}.
+   */
   record Awaited(RunId runId) implements ServerMessage {}
 
   /** A message to a worker. The server that has the worker's Attach stream forwards it. */
@@ -37,7 +40,9 @@ public sealed interface ServerMessage {
 
   record Stop(WorkerId worker, Claim claim, RunStatus status) implements ToWorker {}
 
-  /** A child of the run has ended: the worker can request its result. */
+  /**
+   * A step that the run awaits, such as a child or a signal, has ended: the worker can request it.
+   */
   record StepEnded(WorkerId worker, Claim claim) implements ToWorker {}
 
   /** A cancel of the run was requested: the worker cleans up. */

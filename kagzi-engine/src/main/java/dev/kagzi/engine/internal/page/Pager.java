@@ -40,7 +40,7 @@ public final class Pager {
     long count() throws SQLException;
   }
 
-  /** Reads one page. {@code list} names list and filters; tokens of another list are refused. */
+  /** Reads one page. {@code list} identifies list and filters; a token of another is refused. */
   public static <T> Page<T> page(PageSpec spec, String list, Source<T> source) throws SQLException {
     PageToken token = spec.token().isEmpty() ? null : PageToken.parse(spec.token(), list);
     boolean forward = token == null ? !spec.fromEnd() : token.direction() == Direction.NEXT;

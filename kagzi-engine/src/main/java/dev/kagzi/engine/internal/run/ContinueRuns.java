@@ -81,7 +81,7 @@ public final class ContinueRuns {
   // The lookups below go run by run (LATERAL). While there are no chains, the planner would
   // otherwise choose a scan of the whole index and cache that plan.
 
-  /** The steps of open children, and those of all callbacks. */
+  /** Of each run: the steps of its open children that are not detached, and all callback steps. */
   public static final String OPEN_STEPS_SQL =
       """
       SELECT n.run_id, s.step_id, s.callback

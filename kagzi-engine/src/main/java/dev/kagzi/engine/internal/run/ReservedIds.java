@@ -10,10 +10,10 @@ import java.util.List;
 public final class ReservedIds {
   public static final String SCHEDULE = "schedule:";
 
-  /** Prefix of runs of a failure handler that a start has set. */
+  /** For the failure handler that the start of a run, or its schedule, has set. */
   public static final String FAILURE_HANDLER = "failure-";
 
-  /** Prefix of runs of the failure handler of a namespace. */
+  /** For the failure handler of a namespace. */
   public static final String NAMESPACE_FAILURE_HANDLER = "system-failure-";
 
   public static final List<String> PREFIXES =

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
+/** The templates as users create, change and list them. {@link ScheduleTemplates} is for firing. */
 public final class ScheduleRows {
   private static final String VALUES =
       """

@@ -68,11 +68,11 @@ public final class ClaimedHistories {
       String step, int attempt, RecordedStep recorded, long createdUs, int bytes) {}
 
   /**
-   * Reads the histories; a run without steps has none.
+   * Reads the histories. A run that is missing in the result has no recorded steps.
    *
    * @param attempts the claimed runs, each with its current attempt
-   * @param bytesMax a longer history is apart
-   * @param allBytesMax limits the sum of all histories that are not apart
+   * @param bytesMax limit of one history; a longer one is not part of the task
+   * @param allBytesMax limit of the sum of the histories that are part of tasks
    */
   public static Map<RunId, History> read(
       Session tx, Map<RunId, Integer> attempts, long bytesMax, long allBytesMax)

@@ -165,7 +165,10 @@ public final class ReadSteps {
 
   private ReadSteps() {}
 
-  /** The bytes of what a worker receives of a row's values, without reading toasted ones. */
+  /**
+   * Returns SQL for the approximate size of what a worker receives of a row. It does not read
+   * toasted outputs and progress; it reads errors, because a jsonb value has no stored length.
+   */
   static String bytes(String row) {
     return """
         coalesce(octet_length(%1$s.output), 0) + coalesce(octet_length(%1$s.error::text), 0)

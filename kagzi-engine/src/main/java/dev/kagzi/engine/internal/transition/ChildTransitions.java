@@ -111,7 +111,7 @@ record ChildTransitions(
     if (row.status().isFinal()) {
       forwardToChain(row);
     } else {
-      readInbox(row);
+      applyInbox(row);
     }
     return switch (row.fence(r.claim())) {
       case HELD -> {
@@ -150,7 +150,7 @@ record ChildTransitions(
     RunRow row = batch.row(write.runId());
     int count = batch.inbox(write.runId()).size();
     if (row != null && !row.status().isFinal()) {
-      boolean recorded = readInbox(row);
+      boolean recorded = applyInbox(row);
       WorkerId worker = row.lockedBy();
       if (recorded && row.status() == RunStatus.RUNNING && worker != null) {
         Claim claim = new Claim(row.runId(), row.epoch());
@@ -181,7 +181,7 @@ record ChildTransitions(
    * Applies the messages to the run: records step results, wakes the run if it waits for them, and
    * cancels or terminates it if its parent was. Returns whether steps were recorded.
    */
-  private boolean readInbox(RunRow row) {
+  private boolean applyInbox(RunRow row) {
     boolean recorded = false;
     for (RunMessage message : batch.inbox(row.runId())) {
       if (row.status().isFinal()) {

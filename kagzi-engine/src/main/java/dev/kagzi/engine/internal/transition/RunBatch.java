@@ -216,7 +216,10 @@ final class RunBatch {
     return inbox.byReceiver().getOrDefault(id, List.of());
   }
 
-  /** All attempts of a step in order, including those that this batch has added. */
+  /**
+   * The attempts of a step, in order: those that were read for this batch, and those that it has
+   * added. For a plain result none is read.
+   */
   List<StepRow> attempts(RunId runId, String stepKey) {
     StepRow.Key key = new StepRow.Key(runId, stepKey);
     Map<Integer, StepRow> added = steps.get(key);

@@ -143,7 +143,9 @@ public final class RunWriter implements BatchWriter<RunWrite<?>> {
     private final TransitionRules rules;
     private final Set<StepRow.Key> steps = new LinkedHashSet<>();
 
-    /** Steps of waits and messages; true if the write's result contains their outputs. */
+    /**
+     * Steps that runs wait for or that messages are about; true if the write returns the output.
+     */
     private final Map<StepRow.Key, Boolean> awaited = new LinkedHashMap<>();
 
     private final Set<RunId> endedAgain = new LinkedHashSet<>();

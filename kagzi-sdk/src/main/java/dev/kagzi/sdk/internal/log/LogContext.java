@@ -34,7 +34,7 @@ public final class LogContext {
     return CURRENT.get();
   }
 
-  /** Names the step until the scope is closed. */
+  /** Adds the step and its attempt to the MDC until the scope is closed. */
   public static MdcScope enterStep(String step, int attempt) {
     return new MdcScope("step", step, "attempt", Integer.toString(attempt));
   }

@@ -13,7 +13,8 @@ import java.util.Map;
  */
 final class PublishedCounts {
   // The server has the same limit for a value, and twice the limits for a run: half for the
-  // workflow code and half for its steps. Checked here, the call that publishes too much throws.
+  // workflow code and half for its steps. They are checked here, too, so that the call that
+  // publishes too much throws.
   // The server counts over all executions, so it can still refuse what steps of several executions
   // or several attempts of the run publish under different names.
   private static final int VALUE_BYTES_MAX = 64 << 10;

@@ -52,7 +52,7 @@ final class RunContext implements WorkflowContext {
   private final WorkflowThread workflowThread;
   private final String scope;
   private final SlotHolders slotHolders;
-  private final StepCalls steps;
+  private final StepCalls stepCalls;
   private final Sleeps sleeps;
   private final Children children;
   private final Receives receives;
@@ -101,7 +101,7 @@ final class RunContext implements WorkflowContext {
     this.scopeHistory =
         new ScopeHistory(scope, host.settings(), task, history, workflowThread, use);
     this.derived = new DerivedValues(task.getRunId(), scope, use::check);
-    this.steps = new StepCalls(this, scopeHistory, task, host.settings(), workflowThread);
+    this.stepCalls = new StepCalls(this, scopeHistory, task, host.settings(), workflowThread);
     this.children = new Children(this, workflowThread);
     this.sleeps = new Sleeps(workflowThread, history);
     this.receives = new Receives(this, workflowThread);
@@ -215,17 +215,17 @@ final class RunContext implements WorkflowContext {
 
   @Override
   public <T> T step(String name, Class<T> type, Callable<? extends T> code) {
-    return steps.execute(name, StepOptions.NONE, type, step -> code.call());
+    return stepCalls.execute(name, StepOptions.NONE, type, step -> code.call());
   }
 
   @Override
   public <T> T step(String name, TypeRef<T> type, Callable<? extends T> code) {
-    return steps.execute(name, StepOptions.NONE, type.type(), step -> code.call());
+    return stepCalls.execute(name, StepOptions.NONE, type.type(), step -> code.call());
   }
 
   @Override
   public void step(String name, StepAction code) {
-    steps.executeAction(name, StepOptions.NONE, code);
+    stepCalls.executeAction(name, StepOptions.NONE, code);
   }
 
   @Override
@@ -233,8 +233,8 @@ final class RunContext implements WorkflowContext {
     return new RunStepBuilder(this, name);
   }
 
-  StepCalls steps() {
-    return steps;
+  StepCalls stepCalls() {
+    return stepCalls;
   }
 
   @Override
@@ -265,7 +265,7 @@ final class RunContext implements WorkflowContext {
   @Override
   public <T> T transaction(
       String name, Transactions transactions, Class<T> type, TransactionCode<? extends T> code) {
-    return steps.transaction(name, StepOptions.NONE, transactions, type, code);
+    return stepCalls.transaction(name, StepOptions.NONE, transactions, type, code);
   }
 
   @Override
@@ -405,7 +405,7 @@ final class RunContext implements WorkflowContext {
 
   @Override
   public Instant now() {
-    return steps.now();
+    return stepCalls.now();
   }
 
   @Override

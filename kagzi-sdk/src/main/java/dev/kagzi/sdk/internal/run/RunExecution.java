@@ -144,8 +144,9 @@ public final class RunExecution {
     }
   }
 
-  public void stepEnded() {
-    state.stepEnded();
+  /** Asks the server for the results of awaited steps that have ended. */
+  public void queryEndedSteps() {
+    state.queryEndedSteps();
   }
 
   /** The run is cancelled, and its code cleans up. */

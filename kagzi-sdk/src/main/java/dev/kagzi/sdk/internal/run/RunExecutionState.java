@@ -465,11 +465,11 @@ final class RunExecutionState {
       tick(workflowThread, nowNanos);
     }
     if (suspensions.isStepQueryDue(nowNanos)) {
-      stepEnded();
+      queryEndedSteps();
     }
   }
 
-  void stepEnded() {
+  void queryEndedSteps() {
     lock.lock();
     try {
       if (!isOver()) {

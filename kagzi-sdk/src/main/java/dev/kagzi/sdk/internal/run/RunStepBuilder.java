@@ -51,38 +51,38 @@ final class RunStepBuilder implements StepBuilder {
 
   @Override
   public <T> T execute(Class<T> type, StepCode<? extends T> code) {
-    return context.steps().execute(name, options, type, code);
+    return context.stepCalls().execute(name, options, type, code);
   }
 
   @Override
   public <T> T execute(TypeRef<T> type, StepCode<? extends T> code) {
-    return context.steps().execute(name, options, type.type(), code);
+    return context.stepCalls().execute(name, options, type.type(), code);
   }
 
   @Override
   public <T> T run(Class<T> type, Callable<? extends T> code) {
-    return context.steps().execute(name, options, type, step -> code.call());
+    return context.stepCalls().execute(name, options, type, step -> code.call());
   }
 
   @Override
   public <T> T run(TypeRef<T> type, Callable<? extends T> code) {
-    return context.steps().execute(name, options, type.type(), step -> code.call());
+    return context.stepCalls().execute(name, options, type.type(), step -> code.call());
   }
 
   @Override
   public void run(StepAction code) {
-    context.steps().executeAction(name, options, code);
+    context.stepCalls().executeAction(name, options, code);
   }
 
   @Override
   public <T> T transaction(
       Transactions transactions, Class<T> type, TransactionCode<? extends T> code) {
-    return context.steps().transaction(name, options, transactions, type, code);
+    return context.stepCalls().transaction(name, options, transactions, type, code);
   }
 
   @Override
   public <T> T transaction(
       Transactions transactions, TypeRef<T> type, TransactionCode<? extends T> code) {
-    return context.steps().transaction(name, options, transactions, type.type(), code);
+    return context.stepCalls().transaction(name, options, transactions, type.type(), code);
   }
 }

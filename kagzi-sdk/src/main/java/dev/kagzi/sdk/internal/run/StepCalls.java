@@ -19,7 +19,7 @@ final class StepCalls {
   private static final String NOW = "now";
 
   private final RunContext context;
-  private final ScopeHistory history;
+  private final ScopeHistory scopeHistory;
   private final Task task;
   private final RunHost.Settings settings;
   private final WorkflowThread workflowThread;
@@ -27,12 +27,12 @@ final class StepCalls {
 
   StepCalls(
       RunContext context,
-      ScopeHistory history,
+      ScopeHistory scopeHistory,
       Task task,
       RunHost.Settings settings,
       WorkflowThread workflowThread) {
     this.context = context;
-    this.history = history;
+    this.scopeHistory = scopeHistory;
     this.task = task;
     this.settings = settings;
     this.workflowThread = workflowThread;
@@ -58,7 +58,7 @@ final class StepCalls {
     return (T)
         steps.execute(
             new Steps.Call(name, key, options, type, code),
-            context.take(key, StepKind.STEP_KIND_FUNCTION));
+            scopeHistory.take(key, StepKind.STEP_KIND_FUNCTION));
   }
 
   @SuppressWarnings("NullAway") // A step without a result returns null.
@@ -97,12 +97,12 @@ final class StepCalls {
         steps.execute(
             new Steps.Call(
                 name, key, options, type, scope -> step.execute(code), hasDatabase ? step : null),
-            history.takeTransaction(key));
+            scopeHistory.takeTransaction(key));
   }
 
   Instant now() {
     String key = nextKey(NOW);
-    return steps.now(key, context.take(key, StepKind.STEP_KIND_FUNCTION), task);
+    return steps.now(key, scopeHistory.take(key, StepKind.STEP_KIND_FUNCTION), task);
   }
 
   private String nextKey(String name) {

@@ -256,7 +256,7 @@ final class Steps {
 
   private Outcome attempt(Call call, int attempt, @Nullable Payload progress) {
     RunningStep step = new RunningStep(call.key, attempt, call.options, defaultTimeoutMs);
-    StepScope scope = new StepScope(run, call.name, step, payloads, progress);
+    RunStepContext scope = new RunStepContext(run, call.name, step, payloads, progress);
     StepTelemetry telemetry =
         new StepTelemetry(run.workflowType(), metrics, workflowThread.state().trace().step(scope));
     step.telemetry(telemetry);
@@ -268,7 +268,7 @@ final class Steps {
     }
   }
 
-  private Outcome attempt(Call call, RunningStep step, StepScope scope) {
+  private Outcome attempt(Call call, RunningStep step, RunStepContext scope) {
     Payloads.Recorded recorded = null;
     Throwable thrown = null;
     workflowThread.stepBegins(step);

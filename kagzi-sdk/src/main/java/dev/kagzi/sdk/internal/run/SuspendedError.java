@@ -7,7 +7,7 @@ package dev.kagzi.sdk.internal.run;
 class SuspendedError extends Error {
   SuspendedError() {
     super(
-        "the run is suspended here and continues later; code that catches Throwable must rethrow this",
+        "this execution of the run ends here; code that catches Throwable must rethrow this",
         null,
         false,
         false);

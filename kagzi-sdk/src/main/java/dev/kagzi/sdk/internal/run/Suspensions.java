@@ -42,7 +42,10 @@ final class Suspensions {
     busy++;
   }
 
-  /** A thread has ended, is suspended or joins its branches. */
+  /**
+   * A thread has ended, is suspended or joins its branches. If no thread is busy any more, releases
+   * the run.
+   */
   void idle() {
     busy--;
     if (busy == 0) {

@@ -64,7 +64,7 @@ final class ThreadReports {
   // Any thread may call the methods from here to adoptPublished, under the lock of the execution
   // state; isSendDue also without it.
 
-  /** Drops the held result, which is no longer needed. */
+  /** Drops the held result, because the branch of this thread was stopped. */
   void dropHeld() {
     held = null;
   }

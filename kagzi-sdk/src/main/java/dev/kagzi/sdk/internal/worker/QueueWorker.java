@@ -229,7 +229,7 @@ final class QueueWorker
   private void onStepEnded(ClaimRef claim) {
     RunExecution run = claims.get(claim.getRunId());
     if (run != null && run.epoch() == claim.getEpoch()) {
-      run.stepEnded();
+      run.queryEndedSteps();
     }
   }
 

@@ -15,9 +15,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Finds the places where another claim continued a run, although the claim before it did not wait
- * for anything. Each attempt has the epoch of its claim. A claim ends by itself when the run waits,
- * so only other changes of the epoch are hand-overs.
+ * Finds the places where another claim continued a run that had not waited for anything, for
+ * example because its worker died. Each attempt of a step has the epoch of its claim. A wait also
+ * ends the claim, so a new epoch after a wait alone is no hand-over.
  */
 final class HandOvers {
 

@@ -114,7 +114,7 @@ public record StepRow(
             PayloadView.whole(place(step, links, "Output", "output"), output(step))));
   }
 
-  /** What a callback stores has no bytes; its answer is shown instead. */
+  /** A callback step stores only metadata, no data; its answer is shown instead. */
   private static @Nullable Payload output(StepView step) {
     return step.kind() == StepKind.CALLBACK ? null : step.output();
   }

@@ -10,8 +10,8 @@ import dev.kagzi.protocol.v1.StartWorkflowRequest;
 import org.jspecify.annotations.Nullable;
 
 /** Converts requests to start a run; refuses fields that this server does not implement. */
-final class StartRequests {
-  private StartRequests() {}
+final class StartMapper {
+  private StartMapper() {}
 
   /**
    * @param namespace used if the request names none

@@ -10,8 +10,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** One attempt of a step, bound to the thread that executes it. */
-public final class StepScope implements StepContext {
-  private static final ThreadLocal<@Nullable StepScope> CURRENT = new ThreadLocal<>();
+public final class RunStepContext implements StepContext {
+  private static final ThreadLocal<@Nullable RunStepContext> CURRENT = new ThreadLocal<>();
 
   private final RunRef run;
   private final String name;
@@ -20,7 +20,7 @@ public final class StepScope implements StepContext {
   private final @Nullable Payload earlierProgress;
   private @Nullable MdcScope logged;
 
-  StepScope(
+  RunStepContext(
       RunRef run,
       String name,
       RunningStep step,
@@ -38,7 +38,7 @@ public final class StepScope implements StepContext {
   }
 
   /** Returns the step that the calling thread executes; null if it executes none. */
-  public static @Nullable StepScope current() {
+  public static @Nullable RunStepContext current() {
     return CURRENT.get();
   }
 
