@@ -255,6 +255,26 @@ class CostTest {
     }
   }
 
+  @Test
+  void a_run_that_wakes_up_from_a_sleep_is_claimed_with_one_further_statement() {
+    RunId run = engine.start();
+    WorkerId worker = engine.register();
+    Task task = engine.claimOne(worker);
+    record(task.claim(), 3);
+    engine.report(new Report.Sleep(task.claim(), "nap", 1_100L, null, false));
+    connections.forget();
+
+    Task again = engine.claimOne(worker);
+
+    assertThat(again.claim().runId()).isEqualTo(run);
+    assertThat(again.steps()).hasSize(4);
+    assertThat(connections.byLanes()).isEmpty();
+    assertThat(connections.byClaimers().stream().filter(Sent::isStatement))
+        .extracting(Sent::sql)
+        .containsOnlyOnce(ClaimedHistories.SHORT_SQL)
+        .isSubsetOf(ClaimRuns.SQL, ClaimedHistories.SHORT_SQL, ClaimRuns.NEXT_DUE_SQL);
+  }
+
   private void record(Claim claim, int steps) {
     List<Report> reports = new ArrayList<>();
     for (int i = 0; i < steps; i++) {

@@ -10,14 +10,16 @@ import dev.kagzi.engine.dispatch.Task;
 import dev.kagzi.engine.page.PageSpec;
 import dev.kagzi.engine.query.StepView;
 import dev.kagzi.engine.run.Report;
+import dev.kagzi.engine.run.ReportResult;
 import dev.kagzi.engine.value.Payload;
 import dev.kagzi.engine.value.RecordedStep.Result;
 import dev.kagzi.engine.value.RunId;
+import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.StepStatus;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
-/** Nothing records that a sleep is over: its row stays RUNNING, and all readers see its end. */
+/** A claim does not record that a sleep is over: its row stays RUNNING, and readers see its end. */
 class SleepEndTest extends EngineFixture {
   private static final Instant PAST = Instant.parse("2001-02-03T04:05:06Z");
   private static final Instant FUTURE = Instant.parse("2190-01-01T00:00:00Z");
@@ -86,6 +88,41 @@ class SleepEndTest extends EngineFixture {
 
     assertThat(result(resumed, "over")).isEqualTo(new Result.Output(Payload.EMPTY));
     assertThat(result(resumed, "open")).isInstanceOf(Result.Sleeping.class);
+  }
+
+  /** The branch may have been stopped: a replay must not go past what it did before. */
+  @Test
+  void a_sleep_in_a_branch_is_over_only_when_its_worker_has_recorded_that() {
+    engine.start();
+    Task task = engine.claimOne(worker);
+    RunId run = task.claim().runId();
+    engine.report(new Report.Sleep(task.claim(), "book[a]/pace", null, PAST, true));
+    engine.report(new Report.Sleep(task.claim(), "book[b]/pace", null, PAST, true));
+    engine.report(
+        new Report.StepDone(
+            task.claim(), "book[b]/pace", 1, StepKind.SLEEP, null, Payload.EMPTY, 0, ""));
+    stored.expireLease(run);
+
+    Task again = engine.claimOne(worker);
+
+    assertThat(result(again, "book[a]/pace")).isEqualTo(new Result.Sleeping(0));
+    assertThat(result(again, "book[b]/pace")).isEqualTo(new Result.Output(Payload.EMPTY));
+    assertThat(view(run, "book[a]/pace").status()).isEqualTo(StepStatus.RUNNING);
+    engine.report(failed(again.claim(), "boom"));
+    assertThat(stored(run, "book[a]/pace")).isEqualTo("FAILED true");
+    await(engine.engine().runs().resume(NAMESPACE, run, null, false));
+    assertThat(result(engine.claimOne(worker), "book[a]/pace")).isEqualTo(new Result.Sleeping(0));
+  }
+
+  @Test
+  void a_sleep_without_time_left_keeps_the_claim_whatever_counts_as_a_short_wait() {
+    engine.start();
+    Task task = engine.claimOne(worker);
+
+    ReportResult slept =
+        engine.report(new Report.Sleep(task.claim(), "book[a]/pace", null, PAST, false));
+
+    assertThat(slept).isEqualTo(new ReportResult.Sleeping(0, true));
   }
 
   @Test

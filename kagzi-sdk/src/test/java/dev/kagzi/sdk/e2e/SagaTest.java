@@ -25,10 +25,12 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class SagaTest extends RealServerTest {
+  private static final Duration PACE = Duration.ofSeconds(3);
   private final List<String> done = new CopyOnWriteArrayList<>();
   private final CountDownLatch undoing = new CountDownLatch(1);
   private final CountDownLatch crash = new CountDownLatch(1);
@@ -528,6 +530,74 @@ class SagaTest extends RealServerTest {
 
     assertThat(run.result(SOON)).isEqualTo("quick");
     assertThat(done).containsExactly("cancel flight", "refund a");
+  }
+
+  /**
+   * The sleep of the first branch was interrupted. If it counted as over later, a replay would
+   * register one more undo, and the others would get other numbers.
+   */
+  @Test
+  void a_compensation_stays_the_same_when_the_sleep_of_a_stopped_branch_is_over_by_time()
+      throws Exception {
+    Workflow<String, String> code =
+        (ctx, name) -> {
+          Saga saga = ctx.saga();
+          CountDownLatch booked = new CountDownLatch(1);
+          try {
+            ctx.parallel(
+                "book",
+                List.of("a", "b", "c"),
+                (branch, item) -> {
+                  if (item.equals("a")) {
+                    branch.sleep("pace", PACE);
+                  }
+                  saga.undo("cancel", () -> cancelOf(item));
+                  branch.step("book", () -> bookAfter(ctx.runId(), item, booked));
+                  booked.countDown();
+                  return item;
+                });
+            return "booked";
+          } catch (WorkFailedException failed) {
+            saga.compensate();
+            return "undone";
+          }
+        };
+    RunHandle<String> run = kagzi.workflow(type).start("Oslo");
+    long beganNanos;
+    try (Kagzi first = Kagzi.connect(server.address())) {
+      first.worker().workflow(type, code).drainTimeout(Duration.ZERO).start();
+      assertThat(undoing.await(20, TimeUnit.SECONDS)).isTrue();
+      beganNanos = System.nanoTime();
+    }
+    crash.countDown();
+    Awaitility.await().until(() -> System.nanoTime() - beganNanos > PACE.toNanos());
+    kagzi.worker().workflow(type, code).start();
+
+    assertThat(run.result(SOON)).isEqualTo("undone");
+    assertThat(done).containsExactly("book b", "cancel c", "cancel b");
+  }
+
+  private void cancelOf(String item) throws InterruptedException {
+    if (item.equals("b")) {
+      undoing.countDown();
+      crash.await();
+    }
+    done.add("cancel " + item);
+  }
+
+  /** The last branch fails when the first sleeps and the second has booked. */
+  private void bookAfter(String run, String item, CountDownLatch booked)
+      throws InterruptedException {
+    if (item.equals("c")) {
+      await(booked);
+      Awaitility.await()
+          .until(
+              () ->
+                  server.steps(run).stream()
+                      .anyMatch(step -> step.getStepKey().equals("book[0]/pace")));
+      fail();
+    }
+    done.add("book " + item);
   }
 
   @Test

@@ -69,7 +69,7 @@ public record StepRow(
     return kind == StepKind.SIGNAL && status == StepStatus.RUNNING;
   }
 
-  /** Whether the attempt has completed: with a result, or as a sleep ({@link SleepSql}). */
+  /** Whether the attempt has completed: with a result, or as a sleep whose wake time has passed. */
   public boolean isCompleted(long nowUs) {
     boolean isOverSleep =
         kind == StepKind.SLEEP && status == StepStatus.RUNNING && dueUs != null && dueUs <= nowUs;
@@ -110,7 +110,8 @@ public record StepRow(
     if (dueUs == null || (kind != StepKind.SLEEP && kind != StepKind.SIGNAL)) {
       return new RecordedStep.Result.Open();
     }
-    return isCompleted(nowUs)
+    // In a scope, the worker has to record the end of the sleep: see SleepSql.
+    return isCompleted(nowUs) && !stepKey.contains(SleepSql.SCOPE_END)
         ? new RecordedStep.Result.Output(Payload.EMPTY)
         : new RecordedStep.Result.Sleeping(remainingMs(nowUs));
   }

@@ -378,7 +378,8 @@ record StepTransitions(
       row.recordProgress();
     }
     long remainingMs = RunMutations.remainingMs(row, dueUs);
-    boolean kept = r.keepClaim() || (waitsInPlace && remainingMs < rules.shortWaitMs());
+    boolean isShort = remainingMs == 0 || remainingMs < rules.shortWaitMs();
+    boolean kept = r.keepClaim() || (waitsInPlace && isShort);
     if (!kept) {
       mutations.park(row, RunStatus.SLEEPING, dueUs, List.of(), false);
     }

@@ -78,7 +78,24 @@ class ClaimedHistoriesTest {
       runs.put(run(20, 100), 1);
     }
 
-    Map<RunId, ClaimedHistories.History> read = read(runs, UNLIMITED, 13_000);
+    assertLimit(runs, 8_000, 13_000, 4, 20);
+  }
+
+  @Test
+  void short_and_long_histories_share_the_common_limit() {
+    Map<RunId, Integer> runs = new HashMap<>();
+    for (int i = 0; i < 5; i++) {
+      runs.put(run(4, 20_000), 1);
+      runs.put(run(12, 400), 1);
+    }
+
+    // More than the short histories could need, so they are read without being measured.
+    assertLimit(runs, 60_000, 120_000, 4, 12);
+  }
+
+  private static void assertLimit(
+      Map<RunId, Integer> runs, long bytesMin, long bytesMax, Integer... stepCounts) {
+    Map<RunId, ClaimedHistories.History> read = read(runs, UNLIMITED, bytesMax);
 
     long bytes =
         read.values().stream()
@@ -86,10 +103,10 @@ class ClaimedHistoriesTest {
             .mapToLong(step -> output(step) + 100)
             .sum();
     assertThat(read.values()).anyMatch(ClaimedHistories.History::isApart);
-    assertThat(bytes).isBetween(8_000L, 13_000L);
+    assertThat(bytes).isBetween(bytesMin, bytesMax);
     Set<Integer> steps = new HashSet<>();
     read.values().forEach(history -> steps.add(history.steps()));
-    assertThat(steps).containsExactlyInAnyOrder(4, 20);
+    assertThat(steps).containsExactlyInAnyOrder(stepCounts);
   }
 
   private static long output(RecordedStep step) {
