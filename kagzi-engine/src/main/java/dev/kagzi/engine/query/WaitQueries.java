@@ -92,13 +92,14 @@ final class WaitQueries {
   private static final String LAST_STEP_SQL =
       """
       SELECT s.step_id, %s AS status, max(s.epoch) OVER () AS epoch,
-             coalesce(s.finished_at, s.started_at, s.created_at) AS at
+             coalesce(%s, s.started_at, s.created_at) AS at
         FROM kagzi.step_runs s
        WHERE s.run_id = ?
-       ORDER BY at DESC
+       ORDER BY coalesce(s.finished_at, s.started_at, s.created_at) DESC,
+                s.kind = 'SLEEP' DESC, s.step_id
        LIMIT 1
       """
-          .formatted(SleepSql.status("s"));
+          .formatted(SleepSql.status("s"), SleepSql.finishedAt("s"));
 
   private static final String DEFAULT_VERSION_SQL =
       """

@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * @param globalQueue task queue of the namespace's failure handler; null for none
  * @param input the run's input, if a handler gets a copy of it
  * @param headers of the run, which its handlers get, too
- * @param lastStep the step that ended last, if workers of the run have crashed; null: none
+ * @param lastStep the step that was recorded last, if workers of the run have crashed; null: none
  * @param seenUs when the first final step failure of this attempt was recorded; null: there is
  *     none, or it was not read
  * @param compensated true if steps began after a final step failure, in this attempt or an earlier
@@ -83,12 +83,12 @@ record FailureContext(
              coalesce(sum(octet_length(p.data)) OVER (), 0) AS inputs_bytes,
              CASE WHEN r.crashes > 0 THEN
                (SELECT e.step_id
-                  FROM (SELECT s.step_id,
-                               CASE WHEN %s THEN s.created_at ELSE s.finished_at END AS finished_at
+                  FROM (SELECT s.step_id, s.kind = 'SLEEP' AS is_sleep,
+                               CASE WHEN %s THEN s.created_at ELSE s.finished_at END AS recorded_at
                           FROM kagzi.step_runs s
                          WHERE s.run_id = r.run_id) AS e
-                 WHERE e.finished_at IS NOT NULL
-                 ORDER BY e.finished_at DESC, e.step_id
+                 WHERE e.recorded_at IS NOT NULL
+                 ORDER BY e.recorded_at DESC, e.is_sleep DESC, e.step_id
                  LIMIT 1) END AS last_step,
              (extract(epoch FROM f.seen_at) * 1000000)::bigint AS seen_us, f.seen_step,
              n.may_be_retried AND EXISTS (SELECT 1 FROM (
