@@ -127,7 +127,7 @@ public final class Kagzi implements AutoCloseable {
     return new Builder();
   }
 
-  /** Callbacks of applications may block, so each has a virtual thread of its own. */
+  /** Runs callbacks on a virtual thread: those of applications may block. */
   static <T> CompletableFuture<T> withCallbacks(CompletableFuture<T> answer) {
     // Not thenApplyAsync: if the future fails, the thread that completes it would run the
     // callbacks, for example the timer of the heartbeats.
@@ -526,11 +526,11 @@ public final class Kagzi implements AutoCloseable {
 
     /**
      * Sets how many traces this client begins per second on average at most, if it has an {@link
-     * #openTelemetry}; 100 by default, 0 for none. After a pause, up to as many begin at once. It has
-     * an effect only on starts without a current span: a start below a span of the application is
-     * always in the trace of that span. A start over the limit is not traced, and neither are the
-     * executions, steps and children of its run, so that each trace is either whole or absent. {@code
-     * Integer.MAX_VALUE} traces all starts.
+     * #openTelemetry}; 100 by default, 0 for none. After a pause, up to as many begin at once. It
+     * has an effect only on starts without a current span: a start below a span of the application
+     * is always in the trace of that span. A start over the limit is not traced, and neither are
+     * the executions, steps and children of its run, so that each trace is either whole or absent.
+     * {@code Integer.MAX_VALUE} traces all starts.
      *
      * <p>The limit exists because the spans of all runs would take up to a fourth of the processor
      * time where thousands of runs start per second.

@@ -109,12 +109,13 @@ class WatchTest {
   }
 
   @Test
-  void a_slow_reader_gets_every_completion_however_large() throws Exception {
+  void a_slow_reader_gets_every_completion_however_large_and_then_the_end() throws Exception {
     List<String> runs = startRuns("large", 16);
     Watcher watcher = new Watcher(0);
     Payload large = Payload.newBuilder().setData(ByteString.copyFrom(new byte[1 << 20])).build();
 
     watcher.watch(runs);
+    watcher.complete();
     finishAll("large", runs, large);
     watcher.requests.request(1_000);
 
@@ -122,6 +123,7 @@ class WatchTest {
         .allSatisfy(end -> assertThat(end.getOutput().getData().size()).isEqualTo(1 << 20))
         .extracting(WorkflowEnd::getRunId)
         .containsExactlyInAnyOrderElementsOf(runs);
+    watcher.awaitEnd();
   }
 
   private static List<String> startRuns(String queue, int count) {

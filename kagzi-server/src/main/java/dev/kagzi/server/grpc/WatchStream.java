@@ -49,7 +49,11 @@ final class WatchStream implements StreamObserver<WatchWorkflowsRequest>, OpenCa
     this.queue = new CompletionQueue(context.memory());
     this.sender =
         new StreamSender<>(
-            UnaryResponses.stream(caller), context.senders(), this::next, () -> queue.size() == 0);
+            UnaryResponses.stream(caller),
+            context.senders(),
+            this::next,
+            // The source completes a half-closed stream when it has no message left.
+            () -> queue.size() == 0 && !halfClosed);
   }
 
   static StreamObserver<WatchWorkflowsRequest> open(

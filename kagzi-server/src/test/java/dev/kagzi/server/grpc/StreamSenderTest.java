@@ -20,6 +20,7 @@ import java.util.Deque;
 import java.util.Iterator;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -27,8 +28,14 @@ class StreamSenderTest {
   private final FakeStream<String> stream = new FakeStream<>();
   private final Deque<String> source = new ArrayDeque<>();
   private final Deque<Runnable> tasks = new ArrayDeque<>();
+  private int polls;
   private final StreamSender<String> pump =
-      new StreamSender<>(stream, tasks::add, source::poll, source::isEmpty);
+      new StreamSender<>(stream, tasks::add, this::poll, source::isEmpty);
+
+  private @Nullable String poll() {
+    polls++;
+    return source.poll();
+  }
 
   @Test
   void messages_stay_in_the_source_until_the_stream_is_ready() {
@@ -75,10 +82,12 @@ class StreamSenderTest {
     source.add("a");
     stream.room = 1;
     wake();
+    int before = polls;
 
     stream.becomeReady(2);
 
     assertThat(tasks).isEmpty();
+    assertThat(polls).isEqualTo(before);
   }
 
   @Test
