@@ -133,6 +133,7 @@ public final class Engine implements AutoCloseable {
     this.diagnosis =
         new Diagnosis(
             database,
+            config.rules().crashes(),
             (namespace, run) -> queries.explain(namespace, run).causes().getFirst().text());
     this.runs =
         new Runs(

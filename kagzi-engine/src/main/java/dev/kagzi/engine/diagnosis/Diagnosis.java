@@ -9,6 +9,7 @@ import dev.kagzi.engine.internal.diagnosis.ServerChecks;
 import dev.kagzi.engine.internal.diagnosis.SettingChecks;
 import dev.kagzi.engine.internal.diagnosis.TableChecks;
 import dev.kagzi.engine.internal.diagnosis.TransactionChecks;
+import dev.kagzi.engine.retry.CrashPolicy;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.SchemaException;
@@ -37,16 +38,20 @@ public final class Diagnosis {
   private static final String DELETED = "the run does not exist any more";
 
   private final Database database;
+  private final CrashPolicy crashes;
   private final BiFunction<String, RunId, String> explain;
   private final AtomicReference<@Nullable CompletableFuture<List<Finding>>> running =
       new AtomicReference<>();
 
   /**
+   * @param crashes how long a run may wait after a crash
    * @param explain returns why a run of a namespace does not continue; throws a {@link Refusal} if
    *     the run does not exist
    */
-  public Diagnosis(Database database, BiFunction<String, RunId, String> explain) {
+  public Diagnosis(
+      Database database, CrashPolicy crashes, BiFunction<String, RunId, String> explain) {
     this.database = database;
+    this.crashes = crashes;
     this.explain = explain;
   }
 
@@ -150,7 +155,7 @@ public final class Diagnosis {
     }
   }
 
-  private static Finding onSession(Check check, InstantSource serverClock, Session session)
+  private Finding onSession(Check check, InstantSource serverClock, Session session)
       throws SQLException {
     try {
       return checked(check, serverClock).on(session);
@@ -169,7 +174,7 @@ public final class Diagnosis {
     return Finding.warning(check, "could not be checked: " + reason, advice);
   }
 
-  private static Checked checked(Check check, InstantSource serverClock) {
+  private Checked checked(Check check, InstantSource serverClock) {
     return switch (check) {
       case POSTGRES_VERSION -> session -> new SettingChecks(session).version();
       case SCHEMA -> throw new IllegalArgumentException("check: " + check);
@@ -192,7 +197,7 @@ public final class Diagnosis {
       case SERVERS -> session -> new ServerChecks(session).alive();
       case DUE_RUNS -> session -> new RunChecks(session).due();
       case BLOCKED_RUNS -> session -> new RunChecks(session).blocked();
-      case CRASHING_RUNS -> session -> new RunChecks(session).crashing();
+      case CRASHING_RUNS -> session -> new RunChecks(session).crashing(crashes.delayMaxMs());
       case MESSAGES -> session -> new RunChecks(session).messages();
       case SCHEDULES -> session -> new RunChecks(session).schedules();
     };

@@ -28,6 +28,9 @@ public final class RunChecks {
   private static final int KEYS_MAX = 10_000;
   private static final int CRASHING_SEARCHED_MAX = 10_000;
 
+  /** Leases of workers that are executing crashing runs end within this time, too. */
+  private static final long CRASHING_AHEAD_MS_MIN = 600_000;
+
   // A disabled namespace hands out no runs on purpose.
   private static final String KEYS =
       """
@@ -86,7 +89,7 @@ public final class RunChecks {
                      AND w.workflow_type = k.workflow_type AND w.version = k.version
                      AND w.available_at IS NOT NULL AND w.cron_expr IS NULL
                      AND w.available_at > kagzi.clock()
-                     AND w.available_at <= kagzi.clock() + interval '10 minutes'
+                     AND w.available_at <= kagzi.clock() + ?::bigint * interval '1 millisecond'
                    ORDER BY w.available_at
                    LIMIT ?)
                  UNION ALL
@@ -251,12 +254,16 @@ public final class RunChecks {
             .withRuns(shown(runs));
   }
 
-  public Finding crashing() throws SQLException {
+  /**
+   * @param delayMaxMs the longest delay of a run after a crash
+   */
+  public Finding crashing(long delayMaxMs) throws SQLException {
     List<FoundRun> runs = new ArrayList<>();
     List<Integer> crashes =
         session
             .query(CRASHING)
             .bind(KEYS_MAX)
+            .bind(Math.max(delayMaxMs, CRASHING_AHEAD_MS_MIN))
             .bind(CRASHING_SEARCHED_MAX)
             .bind(CRASHING_SEARCHED_MAX)
             .bind(CRASHES_MIN)

@@ -8,6 +8,7 @@ import dev.kagzi.engine.diagnosis.Check;
 import dev.kagzi.engine.diagnosis.Diagnosis;
 import dev.kagzi.engine.diagnosis.Finding;
 import dev.kagzi.engine.internal.db.Database;
+import dev.kagzi.engine.retry.CrashPolicy;
 import dev.kagzi.postgres.EmbeddedPostgres;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -22,6 +23,8 @@ final class DiagnosedDatabase implements AutoCloseable {
   private static final AtomicInteger COUNT = new AtomicInteger();
 
   private final EmbeddedPostgres postgres;
+  private static final CrashPolicy CRASHES = new CrashPolicy(1_000, 21_600_000, 10);
+
   private final String name = "diagnosed_" + COUNT.incrementAndGet();
   private final Database database;
   private final Connection connection;
@@ -80,7 +83,8 @@ final class DiagnosedDatabase implements AutoCloseable {
   }
 
   List<Finding> findings() {
-    return new Diagnosis(database, (namespace, run) -> "").findings(InstantSource.system());
+    return new Diagnosis(database, CRASHES, (namespace, run) -> "")
+        .findings(InstantSource.system());
   }
 
   Finding finding(Check check) {

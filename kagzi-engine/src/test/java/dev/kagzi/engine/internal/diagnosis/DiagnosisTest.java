@@ -11,6 +11,7 @@ import dev.kagzi.engine.diagnosis.Check;
 import dev.kagzi.engine.diagnosis.Diagnosis;
 import dev.kagzi.engine.diagnosis.Finding;
 import dev.kagzi.engine.internal.db.Database;
+import dev.kagzi.engine.retry.CrashPolicy;
 import dev.kagzi.engine.value.Refusal;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -187,6 +188,14 @@ class DiagnosisTest extends DiagnosisFixture {
   }
 
   @Test
+  void a_run_that_crashes_is_found_during_its_longest_delay() throws SQLException {
+    database.insertRun(RUN, ", crashes", ", 3");
+    database.execute("UPDATE kagzi.workflow_runs SET available_at = now() + interval '5 hours'");
+
+    assertThat(database.finding(Check.CRASHING_RUNS).status()).isEqualTo(Finding.Status.WARNING);
+  }
+
+  @Test
   void a_search_that_left_out_queues_says_so() throws SQLException {
     database.insertRun(RUN, "", "");
 
@@ -206,7 +215,7 @@ class DiagnosisTest extends DiagnosisFixture {
     database.execute("GRANT SELECT ON ALL TABLES IN SCHEMA kagzi TO weak");
     try (Database weak =
         Database.open(new DatabaseConfig(database.config().jdbcUrl(), "weak", "weak"))) {
-      Diagnosis diagnosis = new Diagnosis(weak, (namespace, run) -> "");
+      Diagnosis diagnosis = new Diagnosis(weak, CrashPolicy.DEFAULT, (namespace, run) -> "");
 
       assertUnchecked(diagnosis, Check.DEAD_ROWS, Check.OPEN_TRANSACTIONS, Check.LONG_STATEMENTS);
       database.execute("GRANT pg_read_all_stats TO weak");
@@ -235,7 +244,9 @@ class DiagnosisTest extends DiagnosisFixture {
     AtomicInteger calls = new AtomicInteger();
     Diagnosis diagnosis =
         new Diagnosis(
-            database.database(), (namespace, run) -> namespace + " " + calls.incrementAndGet());
+            database.database(),
+            CrashPolicy.DEFAULT,
+            (namespace, run) -> namespace + " " + calls.incrementAndGet());
 
     List<Finding> findings = diagnosis.findings(InstantSource.system());
 
@@ -260,6 +271,7 @@ class DiagnosisTest extends DiagnosisFixture {
     Diagnosis diagnosis =
         new Diagnosis(
             database.database(),
+            CrashPolicy.DEFAULT,
             (namespace, run) -> {
               throw thrown;
             });
@@ -274,7 +286,8 @@ class DiagnosisTest extends DiagnosisFixture {
 
   @Test
   void an_error_also_ends_the_calls_that_wait_for_the_diagnosis() throws Exception {
-    Diagnosis diagnosis = new Diagnosis(database.database(), (namespace, run) -> "");
+    Diagnosis diagnosis =
+        new Diagnosis(database.database(), CrashPolicy.DEFAULT, (namespace, run) -> "");
     CountDownLatch reached = new CountDownLatch(1);
     CountDownLatch release = new CountDownLatch(1);
     InstantSource broken =
@@ -304,7 +317,8 @@ class DiagnosisTest extends DiagnosisFixture {
 
   @Test
   void calls_during_a_diagnosis_get_its_result() throws Exception {
-    Diagnosis diagnosis = new Diagnosis(database.database(), (namespace, run) -> "");
+    Diagnosis diagnosis =
+        new Diagnosis(database.database(), CrashPolicy.DEFAULT, (namespace, run) -> "");
     CountDownLatch reached = new CountDownLatch(1);
     CountDownLatch release = new CountDownLatch(1);
     InstantSource slowClock =
