@@ -40,8 +40,8 @@ final class WorkerCommand extends CommandGroup {
   @Command(
       name = "list",
       description = {
-        "Lists the workers that are online. --all also lists those that drain or are offline;",
-        "-o json always does, unless --status is given."
+        "Lists the workers that are online. --all also lists those that drain or are offline."
+            + " With -o json, all are listed unless --status is given."
       },
       footer = {"", "Example:", "  kagzi worker list --queue orders --watch"})
   static final class All extends ListCommand<Worker> {

@@ -136,7 +136,7 @@ class WorkflowWhyTest extends ServedCommandTest {
           stuck(
               kagzi.workflow(type("parent")).start("a"),
               "CHILDREN",
-              "(step pack, child, PENDING)"));
+              "(step pack, type child, PENDING)"));
       runs.put(
           "branches",
           stuck(kagzi.workflow(type("branches")).start("a"), "BRANCHES", "2 branches wait"));
@@ -216,7 +216,7 @@ class WorkflowWhyTest extends ServedCommandTest {
     assertThat(workflow("why", "case-02", "case-11", "case-01", "-o", "json"))
         .isEqualTo(ExitCode.NOT_FOUND);
     assertThat(err.toString())
-        .startsWith("kagzi: run with external id not found in namespace default: case-11")
+        .startsWith("kagzi: no run with external id case-11 in namespace default")
         .contains("--namespace")
         .hasLineCount(1);
     assertThat(json().at("/runs/0/run").asString()).isEqualTo("case-02");

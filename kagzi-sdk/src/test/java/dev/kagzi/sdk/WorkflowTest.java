@@ -388,7 +388,8 @@ class WorkflowTest extends FakeServerTest {
             step("x").setKind(StepKind.STEP_KIND_SLEEP).setOutput(json("null")).build());
 
     await().until(() -> server.state.with(run.runId(), r -> r.blockedBy != null));
-    assertThat(blockedBy(run)).contains("asks for a FUNCTION, on record is a SLEEP");
+    assertThat(blockedBy(run))
+        .contains("is recorded as a SLEEP, but the code calls it as a FUNCTION");
   }
 
   @Test

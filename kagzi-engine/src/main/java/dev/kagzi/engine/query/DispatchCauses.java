@@ -225,7 +225,7 @@ final class DispatchCauses {
                 run.taskQueue(),
                 slots == 1 ? "has been" : "have been",
                 text.since(since),
-                named(holding)),
+                named(holding) + explained(holding)),
         workers,
         holding.stream().map(one -> Ref.run(one.runId())).toList());
   }
@@ -240,6 +240,13 @@ final class DispatchCauses {
         .filter(one -> !isTypeFull || one.type().equals(run.type()))
         .limit(SlotQueries.NAMED_MAX)
         .toList();
+  }
+
+  private String explained(List<WaitFacts.SlotRun> holding) {
+    return holding.isEmpty()
+        ? ""
+        : " %s shows what the first of them does."
+            .formatted(text.command("workflow why " + holding.getFirst().runId()));
   }
 
   private String named(List<WaitFacts.SlotRun> holding) {

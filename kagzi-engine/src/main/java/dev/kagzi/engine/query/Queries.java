@@ -131,7 +131,12 @@ public final class Queries {
   }
 
   private static Refusal notFound(String namespace, String externalId) {
-    return Refusal.notFound("run with external id", externalId, namespace);
+    return Refusal.of(
+        Refusal.Code.NOT_FOUND,
+        "run with external id",
+        Refusal.shorten(externalId),
+        "no run with external id %s in namespace %s"
+            .formatted(Refusal.shorten(externalId), Refusal.shorten(namespace)));
   }
 
   /** Lists runs, newest first, without templates of schedules. */

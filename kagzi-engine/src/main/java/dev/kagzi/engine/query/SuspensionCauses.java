@@ -125,7 +125,7 @@ final class SuspensionCauses {
       RunId id = child.run().runId();
       return " Why %s does not end: %s %s has all causes."
           .formatted(
-              children.size() == 1 ? "it" : "child run " + id,
+              children.size() == 1 ? "that run" : "child run " + id,
               cause.text(),
               text.command("workflow why " + id));
     }
@@ -141,7 +141,9 @@ final class SuspensionCauses {
     RunId id = step.child();
     WaitFacts.Child child = id == null ? null : facts.children().get(id);
     String state =
-        child == null ? "not found: it was deleted" : child.type() + ", " + child.status();
+        child == null
+            ? "not found: it was deleted"
+            : "type " + child.type() + ", " + child.status();
     return "%s (step %s, %s)".formatted(id, step.ref().stepKey(), state);
   }
 

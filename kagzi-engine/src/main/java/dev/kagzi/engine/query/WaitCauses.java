@@ -321,8 +321,8 @@ final class WaitCauses {
         Code.CRASH_BACKOFF,
         due,
         ("%s in a row crashed or went silent with the run before it recorded a further step%s. It"
-                + " is handed out again at %s, and fails if more than %d do so. Read the log of %s:"
-                + " memory, or code that ends the process.")
+                + " is handed out again at %s. It fails when more than %d workers in a row are lost."
+                + " Read the log of %s: perhaps memory was short, or code ends the process.")
             .formatted(
                 CountText.of(run.crashes(), "worker"),
                 interrupted(),

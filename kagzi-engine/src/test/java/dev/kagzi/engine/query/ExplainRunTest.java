@@ -103,7 +103,7 @@ class ExplainRunTest extends ExplainFixture {
     assertThatThrownBy(() -> engine.engine().queries().explain("another", other))
         .hasMessage("run not found in namespace another: " + other);
     assertThatThrownBy(() -> engine.engine().queries().byExternalId("another", "case-11"))
-        .hasMessage("run with external id not found in namespace another: case-11");
+        .hasMessage("no run with external id case-11 in namespace another");
   }
 
   @Test
@@ -184,8 +184,8 @@ class ExplainRunTest extends ExplainFixture {
 
     assertThat(cause.text())
         .startsWith("The run waits for 2 child runs: ")
-        .contains("(step pack, order, PENDING)")
-        .contains("(step label, order, PENDING)")
+        .contains("(step pack, type order, PENDING)")
+        .contains("(step label, type order, PENDING)")
         .containsPattern("Why child run \\S+ does not end: No worker is online on queue elsewhere;")
         .endsWith("`kagzi workflow why " + cause.refs().getFirst().id() + "` has all causes.");
     assertThat(cause.refs()).hasSize(2).allMatch(ref -> ref.kind() == RefKind.RUN);
@@ -205,7 +205,7 @@ class ExplainRunTest extends ExplainFixture {
 
     assertThat(first(claim.runId(), Code.CHILDREN).text())
         .containsPattern(
-            "Why it does not end: The run waits for child run (\\S+) \\(step fold, order, PENDING\\)\\."
+            "Why that run does not end: The run waits for child run (\\S+) \\(step fold, type order, PENDING\\)\\."
                 + " `kagzi workflow why \\1` explains that run\\.")
         .endsWith("`kagzi workflow why " + pack.runId() + "` has all causes.");
   }
@@ -363,7 +363,7 @@ class ExplainRunTest extends ExplainFixture {
 
     assertThat(first(run, Code.CRASH_BACKOFF).text())
         .startsWith("2 workers in a row crashed or went silent")
-        .contains("and fails if more than 10 do so")
+        .contains("It fails when more than 10 workers in a row are lost.")
         .contains("Read the log of worker " + last + " (host-7, pid 77)");
   }
 

@@ -144,7 +144,7 @@ class WaitCausesTest {
             .getFirst();
 
     assertThat(cause.text())
-        .startsWith("The run waits for child run " + child + " (step c#2, pack, RUNNING). ");
+        .startsWith("The run waits for child run " + child + " (step c#2, type pack, RUNNING). ");
   }
 
   private static WaitFacts facts(
@@ -252,7 +252,7 @@ class WaitCausesTest {
     assertThat(cause.refs()).hasSize(10);
     assertThat(cause.text())
         .startsWith("The run waits for 25 child runs: ")
-        .contains(", pack, RUNNING) and 15 more.");
+        .contains(", type pack, RUNNING) and 15 more.");
   }
 
   @Test

@@ -53,7 +53,7 @@ class BlockedBranchTest extends RealServerTest {
         .until(
             () ->
                 run.info().failure().isPresent()
-                    && run.info().failure().get().message().contains("asks for a SLEEP"));
+                    && run.info().failure().get().message().contains("calls it as a SLEEP"));
     deployed = Deployed.REPAIRED;
 
     assertThat(run.result(SOON)).isEqualTo("[a1]");

@@ -18,8 +18,8 @@ final class HistoryMismatch {
       throw blocked(
           workflowThread,
           BlockReason.STEP_KIND_CHANGED.name(),
-          "step %s: the code asks for a %s, on record is a %s; was the workflow changed while runs were open?"
-              .formatted(recorded.getStepKey(), name(kind), name(recorded.getKind())),
+          "step %s is recorded as a %s, but the code calls it as a %s; was the workflow changed while runs were open?"
+              .formatted(recorded.getStepKey(), name(recorded.getKind()), name(kind)),
           null);
     }
   }
