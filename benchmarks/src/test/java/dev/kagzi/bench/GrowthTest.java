@@ -79,7 +79,7 @@ class GrowthTest {
       }
       assertThat(figures.get("sleeps on time, p99").get("grown_max").asDouble()).isEqualTo(250);
       JsonNode last = figures.get("20 sleeps due in one second, last");
-      assertThat(last.get("grown_max").asDouble()).isEqualTo(5_000);
+      assertThat(last.get("grown_max").asDouble()).isEqualTo(1_000);
       assertThat(last.get("grown").asDouble())
           .isGreaterThanOrEqualTo(
               figures.get("20 sleeps due in one second, p99").get("grown").asDouble());
