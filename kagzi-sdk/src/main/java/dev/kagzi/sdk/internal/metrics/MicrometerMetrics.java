@@ -7,6 +7,7 @@ import io.micrometer.core.instrument.Timer;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 
 /** Metrics in the application's registry. Thread-safe. */
 public final class MicrometerMetrics implements ClientMetrics {
@@ -29,22 +30,22 @@ public final class MicrometerMetrics implements ClientMetrics {
   }
 
   private Timer timer(String method, Status.Code code) {
-    return calls
-        .computeIfAbsent(method, name -> new ConcurrentHashMap<>())
-        .computeIfAbsent(
-            code,
-            status ->
-                Timer.builder("kagzi.client.calls")
-                    .description("Calls to the server, by method and status")
-                    .tag("namespace", namespace)
-                    .tag("method", method.substring(method.lastIndexOf('.') + 1))
-                    .tag("status", status.name())
-                    .register(registry));
+    return cached(
+        cached(calls, method, name -> new ConcurrentHashMap<>()),
+        code,
+        status ->
+            Timer.builder("kagzi.client.calls")
+                .description("Calls to the server, by method and status")
+                .tag("namespace", namespace)
+                .tag("method", method.substring(method.lastIndexOf('.') + 1))
+                .tag("status", status.name())
+                .register(registry));
   }
 
   @Override
   public void runEnded(String queue, String type, String outcome) {
-    runs.computeIfAbsent(
+    cached(
+            runs,
             new Run(queue, type, outcome),
             run ->
                 Counter.builder("kagzi.worker.runs")
@@ -57,9 +58,8 @@ public final class MicrometerMetrics implements ClientMetrics {
 
   @Override
   public void stepEnded(String type, boolean completed, long nanos) {
-    steps
-        .computeIfAbsent(type, name -> new ConcurrentHashMap<>())
-        .computeIfAbsent(
+    cached(
+            cached(steps, type, name -> new ConcurrentHashMap<>()),
             completed,
             result ->
                 Timer.builder("kagzi.worker.steps")
@@ -68,6 +68,12 @@ public final class MicrometerMetrics implements ClientMetrics {
                     .tags("type", type, "outcome", result ? "completed" : "failed")
                     .register(registry))
         .record(nanos, TimeUnit.NANOSECONDS);
+  }
+
+  // computeIfAbsent alone may lock, also if the key is present.
+  private static <K, V> V cached(Map<K, V> all, K key, Function<K, V> create) {
+    V found = all.get(key);
+    return found == null ? all.computeIfAbsent(key, create) : found;
   }
 
   @Override

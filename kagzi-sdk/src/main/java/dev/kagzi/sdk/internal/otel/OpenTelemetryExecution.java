@@ -49,17 +49,17 @@ final class OpenTelemetryExecution implements ExecutionTrace {
   private volatile Span run = Span.getInvalid();
 
   /**
-   * Whether the start is not sampled and the claim is not recorded: then this execution has no
-   * spans. The sampler is not asked for each step, because a span that it drops costs an id, a name
-   * and a context.
+   * Whether the start is not sampled: then this execution has no spans. The sampler is not asked,
+   * because a span that it drops costs an id, a name, attributes and a context.
    */
-  private volatile boolean isLeftOut;
+  private final boolean isLeftOut;
 
   OpenTelemetryExecution(Tracer tracer, ClaimedTask claimed) {
     this.tracer = tracer;
     this.claimed = claimed;
     this.start = TraceHeaders.extract(claimed.task());
     this.context = start.context();
+    this.isLeftOut = !Span.fromContext(context).getSpanContext().isSampled();
   }
 
   @Override
@@ -69,6 +69,9 @@ final class OpenTelemetryExecution implements ExecutionTrace {
 
   @Override
   public TraceScope begin() {
+    if (isLeftOut) {
+      return enter();
+    }
     SpanBuilder claim =
         builder("kagzi.claim ", start.context())
             .setSpanKind(SpanKind.CONSUMER)
@@ -77,17 +80,10 @@ final class OpenTelemetryExecution implements ExecutionTrace {
       claim.addLink(Span.fromContext(start.context()).getSpanContext());
     }
     Span span = claim.startSpan();
-    isLeftOut = !isSampled(start.context()) && !span.isRecording();
     span.end();
     context = start.context().with(span);
-    if (!isLeftOut) {
-      run = builder("kagzi.run ", context).startSpan();
-    }
+    run = builder("kagzi.run ", context).startSpan();
     return enter();
-  }
-
-  private static boolean isSampled(Context context) {
-    return Span.fromContext(context).getSpanContext().isSampled();
   }
 
   private boolean isLongGone() {
