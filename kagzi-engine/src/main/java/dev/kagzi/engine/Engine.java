@@ -133,7 +133,7 @@ public final class Engine implements AutoCloseable {
     this.diagnosis =
         new Diagnosis(
             database,
-            config.rules().crashes(),
+            config.rules().crashes().delayMaxMs(),
             (namespace, run) -> queries.explain(namespace, run).causes().getFirst().text());
     this.runs =
         new Runs(
@@ -388,8 +388,7 @@ public final class Engine implements AutoCloseable {
   }
 
   /**
-   * Returns the gauges that are read from the database. Call {@link ClusterMetrics#refresh}, which
-   * may block, before the meters are read.
+   * Returns the gauges of the database. Before they are read, call its {@code refresh} (may block).
    */
   public ClusterMetrics clusterMetrics() {
     return clusterMetrics;

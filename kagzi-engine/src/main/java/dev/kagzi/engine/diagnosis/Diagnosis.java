@@ -9,7 +9,6 @@ import dev.kagzi.engine.internal.diagnosis.ServerChecks;
 import dev.kagzi.engine.internal.diagnosis.SettingChecks;
 import dev.kagzi.engine.internal.diagnosis.TableChecks;
 import dev.kagzi.engine.internal.diagnosis.TransactionChecks;
-import dev.kagzi.engine.retry.CrashPolicy;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.SchemaException;
@@ -38,20 +37,20 @@ public final class Diagnosis {
   private static final String DELETED = "the run does not exist any more";
 
   private final Database database;
-  private final CrashPolicy crashes;
+  private final long crashDelayMsMax;
   private final BiFunction<String, RunId, String> explain;
   private final AtomicReference<@Nullable CompletableFuture<List<Finding>>> running =
       new AtomicReference<>();
 
   /**
-   * @param crashes how long a run may wait after a crash
+   * @param crashDelayMsMax how long a run may wait after a crash
    * @param explain returns why a run of a namespace does not continue; throws a {@link Refusal} if
    *     the run does not exist
    */
   public Diagnosis(
-      Database database, CrashPolicy crashes, BiFunction<String, RunId, String> explain) {
+      Database database, long crashDelayMsMax, BiFunction<String, RunId, String> explain) {
     this.database = database;
-    this.crashes = crashes;
+    this.crashDelayMsMax = crashDelayMsMax;
     this.explain = explain;
   }
 
@@ -197,7 +196,7 @@ public final class Diagnosis {
       case SERVERS -> session -> new ServerChecks(session).alive();
       case DUE_RUNS -> session -> new RunChecks(session).due();
       case BLOCKED_RUNS -> session -> new RunChecks(session).blocked();
-      case CRASHING_RUNS -> session -> new RunChecks(session).crashing(crashes.delayMaxMs());
+      case CRASHING_RUNS -> session -> new RunChecks(session).crashing(crashDelayMsMax);
       case MESSAGES -> session -> new RunChecks(session).messages();
       case SCHEDULES -> session -> new RunChecks(session).schedules();
     };

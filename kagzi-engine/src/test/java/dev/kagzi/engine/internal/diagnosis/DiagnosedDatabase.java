@@ -8,7 +8,6 @@ import dev.kagzi.engine.diagnosis.Check;
 import dev.kagzi.engine.diagnosis.Diagnosis;
 import dev.kagzi.engine.diagnosis.Finding;
 import dev.kagzi.engine.internal.db.Database;
-import dev.kagzi.engine.retry.CrashPolicy;
 import dev.kagzi.postgres.EmbeddedPostgres;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -21,10 +20,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** A migrated database on a durable PostgreSQL, without an engine. */
 final class DiagnosedDatabase implements AutoCloseable {
   private static final AtomicInteger COUNT = new AtomicInteger();
+  private static final long CRASH_DELAY_MS_MAX = 21_600_000;
 
   private final EmbeddedPostgres postgres;
-  private static final CrashPolicy CRASHES = new CrashPolicy(1_000, 21_600_000, 10);
-
   private final String name = "diagnosed_" + COUNT.incrementAndGet();
   private final Database database;
   private final Connection connection;
@@ -83,7 +81,7 @@ final class DiagnosedDatabase implements AutoCloseable {
   }
 
   List<Finding> findings() {
-    return new Diagnosis(database, CRASHES, (namespace, run) -> "")
+    return new Diagnosis(database, CRASH_DELAY_MS_MAX, (namespace, run) -> "")
         .findings(InstantSource.system());
   }
 

@@ -11,7 +11,6 @@ import dev.kagzi.engine.diagnosis.Check;
 import dev.kagzi.engine.diagnosis.Diagnosis;
 import dev.kagzi.engine.diagnosis.Finding;
 import dev.kagzi.engine.internal.db.Database;
-import dev.kagzi.engine.retry.CrashPolicy;
 import dev.kagzi.engine.value.Refusal;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -30,6 +29,8 @@ import org.junit.jupiter.api.Test;
 
 /** A healthy database has no findings; transactions, clocks and runs are judged. */
 class DiagnosisTest extends DiagnosisFixture {
+  private static final long CRASH_DELAY_MS_MAX = 60_000;
+
   @Test
   void a_healthy_database_with_a_server_is_ok_in_every_check() {
     try (Engine engine = Engine.start(database.config(), EngineConfig.defaults())) {
@@ -215,7 +216,7 @@ class DiagnosisTest extends DiagnosisFixture {
     database.execute("GRANT SELECT ON ALL TABLES IN SCHEMA kagzi TO weak");
     try (Database weak =
         Database.open(new DatabaseConfig(database.config().jdbcUrl(), "weak", "weak"))) {
-      Diagnosis diagnosis = new Diagnosis(weak, CrashPolicy.DEFAULT, (namespace, run) -> "");
+      Diagnosis diagnosis = new Diagnosis(weak, CRASH_DELAY_MS_MAX, (namespace, run) -> "");
 
       assertUnchecked(diagnosis, Check.DEAD_ROWS, Check.OPEN_TRANSACTIONS, Check.LONG_STATEMENTS);
       database.execute("GRANT pg_read_all_stats TO weak");
@@ -245,7 +246,7 @@ class DiagnosisTest extends DiagnosisFixture {
     Diagnosis diagnosis =
         new Diagnosis(
             database.database(),
-            CrashPolicy.DEFAULT,
+            CRASH_DELAY_MS_MAX,
             (namespace, run) -> namespace + " " + calls.incrementAndGet());
 
     List<Finding> findings = diagnosis.findings(InstantSource.system());
@@ -271,7 +272,7 @@ class DiagnosisTest extends DiagnosisFixture {
     Diagnosis diagnosis =
         new Diagnosis(
             database.database(),
-            CrashPolicy.DEFAULT,
+            CRASH_DELAY_MS_MAX,
             (namespace, run) -> {
               throw thrown;
             });
@@ -287,7 +288,7 @@ class DiagnosisTest extends DiagnosisFixture {
   @Test
   void an_error_also_ends_the_calls_that_wait_for_the_diagnosis() throws Exception {
     Diagnosis diagnosis =
-        new Diagnosis(database.database(), CrashPolicy.DEFAULT, (namespace, run) -> "");
+        new Diagnosis(database.database(), CRASH_DELAY_MS_MAX, (namespace, run) -> "");
     CountDownLatch reached = new CountDownLatch(1);
     CountDownLatch release = new CountDownLatch(1);
     InstantSource broken =
@@ -318,7 +319,7 @@ class DiagnosisTest extends DiagnosisFixture {
   @Test
   void calls_during_a_diagnosis_get_its_result() throws Exception {
     Diagnosis diagnosis =
-        new Diagnosis(database.database(), CrashPolicy.DEFAULT, (namespace, run) -> "");
+        new Diagnosis(database.database(), CRASH_DELAY_MS_MAX, (namespace, run) -> "");
     CountDownLatch reached = new CountDownLatch(1);
     CountDownLatch release = new CountDownLatch(1);
     InstantSource slowClock =
