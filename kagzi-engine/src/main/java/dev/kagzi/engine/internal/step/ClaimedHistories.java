@@ -23,6 +23,7 @@ public final class ClaimedHistories {
   private static final int SHORT_ROWS_MAX = 12;
   private static final int SHORT_ROW_BYTES_MAX = 512;
 
+  // OFFSET 0: otherwise PostgreSQL copies the expression, and computes it six times for each row.
   /** All rows of a run with a short history, and one row too many of a run with a longer one. */
   public static final String SHORT_SQL =
       "SELECT "
@@ -44,7 +45,7 @@ public final class ClaimedHistories {
                           CASE WHEN b.bytes <= %1$d THEN x.progress END AS progress,
                           CASE WHEN b.bytes <= %1$d THEN x.progress_metadata END AS progress_metadata
                      FROM kagzi.step_runs x
-                    CROSS JOIN LATERAL (SELECT %2$s + 100 AS bytes) AS b
+                    CROSS JOIN LATERAL (SELECT %2$s + 100 AS bytes OFFSET 0) AS b
                     WHERE x.run_id = n.run_id
                     ORDER BY x.step_id, x.attempt
                     LIMIT %3$d) AS s
