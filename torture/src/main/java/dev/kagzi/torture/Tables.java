@@ -46,7 +46,9 @@ final class Tables {
        WHERE r.schedule_id IS NULL AND r.cron_expr IS NULL
       """;
 
-  // Nothing records the end of a sleep: it is over when its wake time has passed.
+  // A sleep of the main code is over when its wake time has passed. Its end need not be recorded.
+  // In a
+  // scope, such as a branch or an undo, it is over only when the worker has recorded that.
   private static final String STEPS_SQL =
       """
       SELECT s.run_id, s.step_id, s.attempt, s.epoch, s.run_attempt, s.kind, o.status, s.final,
@@ -62,7 +64,7 @@ final class Tables {
         FROM kagzi.step_runs s
        CROSS JOIN LATERAL (
              SELECT s.kind = 'SLEEP' AND s.status = 'RUNNING' AND s.due_at <= kagzi.clock()
-                      AS is_over) AS e
+                      AND strpos(s.step_id, ']/') = 0 AS is_over) AS e
        CROSS JOIN LATERAL (
              SELECT CASE WHEN e.is_over THEN 'COMPLETED' ELSE s.status END AS status,
                     CASE WHEN e.is_over THEN s.due_at ELSE s.finished_at END AS finished_at) AS o

@@ -22,6 +22,7 @@ import dev.kagzi.engine.value.StepKind;
 import dev.kagzi.engine.value.WorkerId;
 import dev.kagzi.engine.worker.WorkerHeartbeat;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -111,6 +112,24 @@ class CrashTest {
 
     awaitFailed(run);
     assertThat(engine.error(run)).endsWith("while it executed the run, after step b");
+  }
+
+  @Test
+  void the_last_step_of_a_run_whose_workers_crash_may_be_a_sleep_that_is_over() {
+    RunId run = engine.start();
+    WorkerId first = engine.register();
+    Claim claim = engine.claimOne(first).claim();
+    Instant past = Instant.parse("2001-02-03T04:05:06Z");
+    engine.report(
+        List.of(stepDone(claim, "a", "1"), new Report.Sleep(claim, "nap", null, past, true)));
+    await(engine.engine().workers().deregister(TestEngine.NAMESPACE, first, false));
+
+    for (int i = 0; i < 4; i++) {
+      crashWorker();
+    }
+
+    awaitFailed(run);
+    assertThat(engine.error(run)).endsWith("while it executed the run, after step nap");
   }
 
   /** The time before the new execution does not count. */

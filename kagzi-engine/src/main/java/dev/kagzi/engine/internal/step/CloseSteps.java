@@ -23,7 +23,7 @@ public final class CloseSteps {
          SET status = CASE WHEN %1$s THEN 'COMPLETED' ELSE 'FAILED' END,
              final = (%1$s) IS NOT TRUE,
              error = CASE WHEN %1$s THEN NULL ELSE ?::jsonb END,
-             finished_at = CASE WHEN s.kind = 'SLEEP' THEN least(s.due_at, t.now) ELSE t.now END
+             finished_at = CASE WHEN %2$s THEN s.due_at ELSE t.now END
         FROM unnest(?::uuid[], ?::boolean[]) AS n (run_id, completed),
              (SELECT kagzi.clock() AS now) AS t
        WHERE s.run_id = n.run_id
@@ -31,7 +31,8 @@ public final class CloseSteps {
       """
           .formatted(
               "(n.completed AND s.child_run_id IS NOT NULL OR %s)"
-                  .formatted(SleepSql.isOver("s", "t.now")));
+                  .formatted(SleepSql.isOver("s", "t.now")),
+              SleepSql.isOver("s", "t.now"));
 
   /**
    * Reopens the sleeps and receives of resumed runs, whether the end of the run or a cancel had

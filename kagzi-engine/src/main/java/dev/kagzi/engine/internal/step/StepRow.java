@@ -111,7 +111,7 @@ public record StepRow(
       return new RecordedStep.Result.Open();
     }
     // In a scope, the worker has to record the end of the sleep: see SleepSql.
-    return isCompleted(nowUs) && !stepKey.contains(SleepSql.SCOPE_END)
+    return isCompleted(nowUs) && !SleepSql.isInScope(stepKey, name)
         ? new RecordedStep.Result.Output(Payload.EMPTY)
         : new RecordedStep.Result.Sleeping(remainingMs(nowUs));
   }
