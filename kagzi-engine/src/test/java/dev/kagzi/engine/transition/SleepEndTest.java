@@ -21,6 +21,7 @@ import dev.kagzi.engine.run.Report;
 import dev.kagzi.engine.run.ReportResult;
 import dev.kagzi.engine.run.Reports;
 import dev.kagzi.engine.value.Payload;
+import dev.kagzi.engine.value.RecordedStep;
 import dev.kagzi.engine.value.RecordedStep.Result;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.StepKind;
@@ -132,6 +133,22 @@ class SleepEndTest extends EngineFixture {
     assertThat(stored(run, "book[a]/pace")).isEqualTo("FAILED false");
     await(engine.engine().runs().resume(NAMESPACE, run, null, false));
     assertThat(result(engine.claimOne(worker), "book[a]/pace")).isEqualTo(new Result.Sleeping(0));
+  }
+
+  /** Both are recorded in one transaction, and a replay compares the order. */
+  @Test
+  void a_sleep_that_is_over_ended_after_the_result_that_was_recorded_with_it() {
+    engine.start();
+    Task task = engine.claimOne(worker);
+    engine.report(
+        List.of(stepDone(task.claim(), "a", "1"), TestEngine.sleep(task.claim(), "nap", 1)));
+    stored.expireLease(task.claim().runId());
+
+    Task again = engine.claimOne(worker);
+
+    assertThat(again.steps()).extracting(RecordedStep::stepKey).containsExactly("a", "nap");
+    assertThat(again.steps().get(0).place().recordedUs())
+        .isLessThan(again.steps().get(1).place().recordedUs());
   }
 
   /** With the key of a step of a branch, which a simple client may use as a name. */

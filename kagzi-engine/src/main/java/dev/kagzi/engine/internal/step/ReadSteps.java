@@ -299,9 +299,11 @@ public final class ReadSteps {
   // another order. A child gets none either, because its row changes when the child ends.
   static RecordedStep recorded(Row row, int runAttempt) throws SQLException {
     StepRow step = map(row);
-    RecordedStep recorded = step.recorded(row.bigint("now_us"), runAttempt);
+    long nowUs = row.bigint("now_us");
+    RecordedStep recorded = step.recorded(nowUs, runAttempt);
     return step.runAttempt() == runAttempt && step.kind() != StepKind.CHILD_WORKFLOW
-        ? recorded.withPlace(new RecordedStep.Place(step.epoch(), row.bigint("recorded_us")))
+        ? recorded.withPlace(
+            new RecordedStep.Place(step.epoch(), step.endUs(row.bigint("recorded_us"), nowUs)))
         : recorded;
   }
 

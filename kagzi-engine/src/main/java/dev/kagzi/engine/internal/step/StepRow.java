@@ -71,9 +71,23 @@ public record StepRow(
 
   /** Whether the attempt has completed: with a result, or as a sleep whose wake time has passed. */
   public boolean isCompleted(long nowUs) {
-    boolean isOverSleep =
-        kind == StepKind.SLEEP && status == StepStatus.RUNNING && dueUs != null && dueUs <= nowUs;
-    return status == StepStatus.COMPLETED || isOverSleep;
+    return status == StepStatus.COMPLETED || isOverSleep(nowUs);
+  }
+
+  private boolean isOverSleep(long nowUs) {
+    return kind == StepKind.SLEEP
+        && status == StepStatus.RUNNING
+        && dueUs != null
+        && dueUs <= nowUs;
+  }
+
+  /**
+   * Returns when the attempt ended, or {@code recordedUs} if it has not. A sleep that is over ended
+   * at its wake time. It often begins in the transaction that records the result before it, so only
+   * its end shows which of the two was first.
+   */
+  long endUs(long recordedUs, long nowUs) {
+    return dueUs != null && isOverSleep(nowUs) ? Math.max(recordedUs, dueUs) : recordedUs;
   }
 
   public boolean isFinalIn(int currentRunAttempt) {
