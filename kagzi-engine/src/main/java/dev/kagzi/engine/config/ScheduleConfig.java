@@ -3,14 +3,18 @@ package dev.kagzi.engine.config;
 /**
  * How schedules are fired, with the server options that set it.
  *
- * @param latePerTick {@code coordinator-max-workflows-per-tick}: how many slots that are more than
- *     two seconds late become runs in one interval of the coordinator
+ * @param notOnTimePerTick {@code coordinator-max-workflows-per-tick}: how many slots that are more
+ *     than two seconds late become runs in one interval of the coordinator
  */
-public record ScheduleConfig(int batch, int latePerTick) {
+public record ScheduleConfig(int batch, int notOnTimePerTick) {
   public ScheduleConfig {
-    if (batch < 1 || latePerTick < 1) {
+    if (batch < 1 || notOnTimePerTick < 1) {
       throw new IllegalArgumentException(
-          "batch, latePerTick: " + batch + ", " + latePerTick + " (expected: at least 1)");
+          "batch, notOnTimePerTick: "
+              + batch
+              + ", "
+              + notOnTimePerTick
+              + " (expected: at least 1)");
     }
   }
 

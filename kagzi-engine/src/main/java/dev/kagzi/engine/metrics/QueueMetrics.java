@@ -30,7 +30,7 @@ public final class QueueMetrics {
         .register(registry);
   }
 
-  public void claimedDirectly() {
+  public void handedOver() {
     direct.increment();
   }
 
@@ -39,7 +39,7 @@ public final class QueueMetrics {
   }
 
   /** A worker has received a run that is due since {@code dueNanos}. */
-  public void handedOver(long dueNanos) {
+  public void handedOut(long dueNanos) {
     latency.record(System.nanoTime() - dueNanos, TimeUnit.NANOSECONDS);
   }
 }

@@ -158,7 +158,7 @@ final class ClaimLoop implements AutoCloseable {
 
   /** Where the queue may have due runs that no claim query finds. */
   private NextDue.Search missedRuns(Session session, TaskQueue queue) throws SQLException {
-    List<PollRequest.Wanted> types = queue.typesIfQuietFor(0);
+    List<PollRequest.Wanted> types = queue.takeTypesIfQuietFor(0);
     ToLongFunction<PollRequest.Wanted> highUs = type -> Long.MAX_VALUE;
     if (types.isEmpty()) {
       // Claim rounds that are under way find the other due runs.

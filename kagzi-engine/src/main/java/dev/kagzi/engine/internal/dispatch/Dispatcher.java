@@ -194,7 +194,7 @@ public final class Dispatcher implements AutoCloseable {
   private void dispatchStarted(TaskQueue queue, PollingWorker worker, Task task) {
     if (registry.add(worker.workerId, task.claim(), queue.name())) {
       metrics.handedOver.increment();
-      queue.metrics().claimedDirectly();
+      queue.metrics().handedOver();
       effects.execute(queue, queue.fillSlot(worker, task));
       queuesWithStarts.add(queue);
     } else {
@@ -302,7 +302,7 @@ public final class Dispatcher implements AutoCloseable {
     effects.execute(queue, queue.sweep());
     if (queues.computeIfPresent(name, (same, it) -> it.isUnused() ? null : it) == null) {
       effects.cancelWakeUp(queue);
-    } else if (!queue.isIdle() && queue.isFallbackDue()) {
+    } else if (!queue.isIdle() && queue.requestFallback()) {
       addCheck(ClaimRequest.ofFallback(List.of(queue)));
     }
   }

@@ -51,7 +51,7 @@ final class EffectExecutor {
     for (QueueEffects.Answer answer : effects.answers()) {
       if (!answer.tasks().isEmpty()) {
         metrics.polls.increment();
-        answer.tasks().forEach(task -> queue.metrics().handedOver(task.dueNanos()));
+        answer.tasks().forEach(task -> queue.metrics().handedOut(task.dueNanos()));
       }
       answer.poll().tasks().complete(answer.tasks());
     }

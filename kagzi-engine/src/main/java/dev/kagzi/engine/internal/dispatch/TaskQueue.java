@@ -46,7 +46,7 @@ final class TaskQueue {
   private boolean retryNeeded;
 
   private long retryMs = RETRY_MS_FIRST;
-  private long lastClaimNanos = System.nanoTime();
+  private long lastCheckNanos = System.nanoTime();
   private long lastShortClaimNanos = System.nanoTime();
 
   /**
@@ -290,18 +290,18 @@ final class TaskQueue {
 
   /** Begins the claim round that was requested. Returns the groups to claim runs for. */
   synchronized List<ClaimGroup> beginClaimRound() {
-    lastClaimNanos = System.nanoTime();
+    lastCheckNanos = System.nanoTime();
     fallback.claimBegun();
     claimAgain = false;
     retryNeeded = false;
     List<PollingWorker> ready = new ArrayList<>();
     for (PollingWorker worker : workers) {
-      if (hasWaitingSlot(worker, lastClaimNanos) && mayHaveBacklog(worker)) {
+      if (hasWaitingSlot(worker, lastCheckNanos) && mayHaveBacklog(worker)) {
         ready.add(worker);
       }
     }
     List<ClaimGroup> groups = ClaimGroup.of(ready);
-    groups.forEach(group -> group.reserveSlots(backlogs, lastClaimNanos));
+    groups.forEach(group -> group.reserveSlots(backlogs, lastCheckNanos));
     return groups.stream().filter(group -> !group.slots().isEmpty()).toList();
   }
 
@@ -324,8 +324,8 @@ final class TaskQueue {
       requestClaim(effects);
     } else if (claimed.size() < group.slots().size()) {
       group.drained(backlogs, claimed);
-      lastShortClaimNanos = lastClaimNanos;
-    } else if (lastClaimNanos - lastShortClaimNanos > config.fallbackInterval().toNanos()) {
+      lastShortClaimNanos = lastCheckNanos;
+    } else if (lastCheckNanos - lastShortClaimNanos > config.fallbackInterval().toNanos()) {
       // Every recent query filled all its slots: none has shown whether more runs are due.
       group.mayBeMore(backlogs);
     }
@@ -380,7 +380,7 @@ final class TaskQueue {
     boolean again = claimAgain;
     for (PollingWorker worker : workers) {
       again |=
-          hasWaitingSlot(worker, lastClaimNanos)
+          hasWaitingSlot(worker, lastCheckNanos)
               && worker.limits.isNone()
               && mayHaveBacklog(worker);
     }
@@ -409,13 +409,13 @@ final class TaskQueue {
   }
 
   /**
-   * Whether the fallback must check this queue for due runs: because the queue is quiet, or because
-   * the last check was long ago. A busy queue needs checks, too, because its claim queries ignore
-   * runs below the low-water marks.
+   * Returns whether the fallback must check this queue for due runs: because the queue is quiet, or
+   * because the last check was long ago. Then both times start again. A busy queue needs checks,
+   * too, because its claim queries ignore runs below the low-water marks.
    */
-  synchronized boolean isFallbackDue() {
+  synchronized boolean requestFallback() {
     boolean isOverdue = fallback.request(System.nanoTime());
-    return !typesIfQuietFor(config.fallbackInterval().toNanos()).isEmpty() || isOverdue;
+    return !takeTypesIfQuietFor(config.fallbackInterval().toNanos()).isEmpty() || isOverdue;
   }
 
   synchronized void fallbackEnded(long tookNanos, boolean succeeded) {
@@ -434,11 +434,11 @@ final class TaskQueue {
    * Returns the types of waiting polls if a free slot waits, no claim round is requested, and none
    * has begun for this long; otherwise none. The time starts again when types are returned.
    */
-  synchronized List<PollRequest.Wanted> typesIfQuietFor(long nanos) {
-    if (claimRequested || System.nanoTime() - lastClaimNanos < nanos || !hasWaitingSlot()) {
+  synchronized List<PollRequest.Wanted> takeTypesIfQuietFor(long nanos) {
+    if (claimRequested || System.nanoTime() - lastCheckNanos < nanos || !hasWaitingSlot()) {
       return List.of();
     }
-    lastClaimNanos = System.nanoTime();
+    lastCheckNanos = System.nanoTime();
     return workers.waitingTypes();
   }
 

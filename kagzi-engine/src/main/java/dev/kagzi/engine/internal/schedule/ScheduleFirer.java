@@ -59,7 +59,7 @@ public final class ScheduleFirer implements AutoCloseable {
         interval,
         events,
         new Shared(
-            new CatchupBudget(config.latePerTick(), interval),
+            new CatchupBudget(config.notOnTimePerTick(), interval),
             new OnTime(interval),
             new AtomicBoolean()));
   }
@@ -233,9 +233,9 @@ public final class ScheduleFirer implements AutoCloseable {
     for (ScheduleTemplates.Template template : due) {
       long onTimeFrom = shared.onTime.from(template.nowSecond());
       // Without catch-up no late slot becomes a run, so the limit must not delay the schedule.
-      boolean isBeyondOnTime = template.maxCatchup() > 0 && template.nextSlot() < onTimeFrom;
+      boolean needsCatchup = template.maxCatchup() > 0 && template.nextSlot() < onTimeFrom;
       int fits = capacity.runs(template.inputBytes());
-      int max = isBeyondOnTime ? shared.catchup.take(fits) : fits;
+      int max = needsCatchup ? shared.catchup.take(fits) : fits;
       int used = 0;
       if (max > 0) {
         processed++;
@@ -247,7 +247,7 @@ public final class ScheduleFirer implements AutoCloseable {
           used = Math.min(max, Math.max(1, plan.slots().size()));
         }
       }
-      if (isBeyondOnTime) {
+      if (needsCatchup) {
         shared.catchup.giveBack(max - used);
         catchupUsed.addAndGet(used);
       }

@@ -6,14 +6,12 @@ import dev.kagzi.engine.internal.run.InsertRuns.ConflictingRun;
 import dev.kagzi.engine.internal.run.RunEvents;
 import dev.kagzi.engine.internal.run.SlotReservation;
 import dev.kagzi.engine.internal.run.StartRun;
-import dev.kagzi.engine.internal.run.TraceLog;
 import dev.kagzi.engine.internal.signal.SignalRow;
 import dev.kagzi.engine.internal.signal.SignalRows;
 import dev.kagzi.engine.run.IfExists;
 import dev.kagzi.engine.run.SignalRequest;
 import dev.kagzi.engine.run.StartRequest;
 import dev.kagzi.engine.run.StartResult;
-import dev.kagzi.engine.value.Origin;
 import dev.kagzi.engine.value.Refusal;
 import dev.kagzi.engine.value.RunId;
 import dev.kagzi.engine.value.RunStatus;
@@ -26,12 +24,12 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
-/** Inserts the starts of a batch. A start that conflicts with a run returns it or is refused. */
+/**
+ * Inserts the runs that callers start. A start that conflicts with a run returns it or is refused.
+ * Children and failure handlers, whose ids are reserved, are inserted by {@link RunBatch}.
+ */
 record RunStarts(Session tx, RunBatch batch, RunEvents events) {
-  private static final Logger log = LoggerFactory.getLogger(RunStarts.class);
   private static final int ROUNDS_MAX = 5;
 
   /**
@@ -286,12 +284,6 @@ record RunStarts(Session tx, RunBatch batch, RunEvents events) {
     }
     resolveReservation(start, null);
     ConflictingRun active = conflicts.get(0);
-    if (start.lineage().origin() == Origin.FAILURE_HANDLER) {
-      TraceLog.add(log.atWarn(), start.request().options().headers())
-          .addKeyValue("run", start.lineage().failedRun())
-          .addKeyValue("external_id", start.request().externalId())
-          .log("failure handler was not started: another active run has its external id");
-    }
     if (start.request().options().ifExists() == IfExists.REJECT) {
       start.refuse(
           Refusal.of(

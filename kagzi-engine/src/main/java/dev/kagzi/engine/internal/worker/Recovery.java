@@ -146,7 +146,10 @@ public final class Recovery {
     return gone.size();
   }
 
-  /** Releases the claims of a worker that has been marked offline. */
+  /**
+   * Releases the claims of a worker that has been marked offline. Tasks that still wait for its
+   * next poll are released first and do not count as crashes: the worker never received them.
+   */
   public void releaseAll(WorkerRows.Known worker, TakeReason reason) {
     evict.accept(worker.id());
     List<Claim> held = database.read(session -> held(session, worker));

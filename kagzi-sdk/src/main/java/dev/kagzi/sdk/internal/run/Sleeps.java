@@ -25,18 +25,20 @@ final class Sleeps {
   }
 
   void sleep(String name, String key, @Nullable RecordedStep recorded, long durationMs) {
-    trace(name, SleepStarted.newBuilder().setStepKey(key).setDurationMs(durationMs), recorded);
+    startOrReplay(
+        name, SleepStarted.newBuilder().setStepKey(key).setDurationMs(durationMs), recorded);
   }
 
   void sleepUntil(String name, String key, @Nullable RecordedStep recorded, Instant until) {
-    trace(
+    startOrReplay(
         name,
         SleepStarted.newBuilder().setStepKey(key).setUntil(ProtoMapper.timestamp(until)),
         recorded);
   }
 
   // The span of a sleep is in the trace once: the execution that begins the sleep has it.
-  private void trace(String name, SleepStarted.Builder sleep, @Nullable RecordedStep recorded) {
+  private void startOrReplay(
+      String name, SleepStarted.Builder sleep, @Nullable RecordedStep recorded) {
     if (recorded == null) {
       TraceScope span = workflowThread.state().trace().sleep(name, sleep.getStepKey());
       try {
