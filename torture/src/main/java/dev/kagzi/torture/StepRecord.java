@@ -6,6 +6,7 @@ package dev.kagzi.torture;
  * @param epoch of the claim that recorded it
  * @param runAttempt the attempt of the run that contains it
  * @param isWait a sleep or a receive, which has no code of its own
+ * @param endsByTime a sleep that ended at its wake time, without a write of any claim
  * @param isFinal a failure that is not retried within this attempt of the run
  * @param cause why it ended
  * @param value the output, or the failure's message
@@ -20,6 +21,7 @@ record StepRecord(
     int epoch,
     int runAttempt,
     boolean isWait,
+    boolean endsByTime,
     Status status,
     boolean isFinal,
     Cause cause,

@@ -69,9 +69,9 @@ final class StepRules {
 
   /**
    * A claim is lost when the next claim is assigned, which is before the next execution begins. A
-   * later write for the lost claim has passed the fence. Only sleeps are an exception: they end by
+   * later write for the lost claim has passed the fence. Only waits are an exception: they end by
    * themselves, and their rows keep the epoch of the claim that began them. This happens in a
-   * resumed run, and in a branch while another branch has been woken.
+   * resumed run, in a branch while another branch has been woken, and to a sleep that ends by time.
    */
   static void noWriteOfLostClaim(RunStory story, Consumer<String> violation) {
     for (Execution later : story.executions()) {
@@ -79,7 +79,7 @@ final class StepRules {
       story
           .attempts()
           .filter(attempt -> attempt.epoch() < later.epoch())
-          .filter(attempt -> attempt.finishedMicros() > begunMicros + CLOCK_TOLERANCE_MICROS)
+          .filter(attempt -> writtenMicros(attempt) > begunMicros + CLOCK_TOLERANCE_MICROS)
           .filter(attempt -> !isClosedByEnd(story, attempt))
           .filter(attempt -> !endsByItself(story, attempt))
           .forEach(
@@ -88,6 +88,10 @@ final class StepRules {
                       "step %s was recorded for claim %d after claim %d had begun"
                           .formatted(attempt.step(), attempt.epoch(), later.epoch())));
     }
+  }
+
+  private static long writtenMicros(StepRecord attempt) {
+    return attempt.endsByTime() ? attempt.createdMicros() : attempt.finishedMicros();
   }
 
   /** A sleep ends at its wake time, independent of the claim at that time. */

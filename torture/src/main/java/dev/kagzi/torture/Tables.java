@@ -52,6 +52,7 @@ final class Tables {
   private static final String STEPS_SQL =
       """
       SELECT s.run_id, s.step_id, s.attempt, s.epoch, s.run_attempt, s.kind, o.status, s.final,
+             s.kind = 'SLEEP' AND o.status = 'COMPLETED' AND o.finished_at = s.due_at AS ends_by_time,
              CASE WHEN s.error #>> '{metadata,cancel_requested}' IS NOT NULL THEN 'CANCELLED'
                   WHEN s.error ->> 'code' = 'PRECONDITION_FAILED' THEN 'RUN_ENDED'
                   WHEN s.error #>> '{metadata,kind}' = 'TIMEOUT' THEN 'TIMEOUT'
@@ -159,6 +160,7 @@ final class Tables {
                 row.getInt("epoch"),
                 row.getInt("run_attempt"),
                 !Set.of("FUNCTION", "CHILD_WORKFLOW").contains(row.getString("kind")),
+                row.getBoolean("ends_by_time"),
                 StepRecord.Status.valueOf(row.getString("status")),
                 row.getBoolean("final"),
                 StepRecord.Cause.valueOf(row.getString("cause")),

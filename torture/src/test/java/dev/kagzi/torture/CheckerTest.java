@@ -210,6 +210,35 @@ class CheckerTest {
   }
 
   @Test
+  void a_sleep_outside_any_branch_may_end_by_time_after_its_claim_was_lost() {
+    evidence.started();
+    evidence.claim(1).sleep("s", 1_000);
+    evidence.sleptByTime("s", 1, 3_000_000);
+    evidence.claim(2);
+    evidence.timePasses(3_000_000).run("cancel", "CANCELLED", 2, "").cancelAnswered("true");
+    evidence.result("CANCELLED", "");
+
+    assertThat(evidence.check())
+        .extracting(Findings.Violation::rule)
+        .doesNotContain("a lost claim writes nothing");
+  }
+
+  @Test
+  void a_sleep_that_a_lost_claim_begins_after_the_next_had_begun_is_found() {
+    evidence.started();
+    evidence.claim(1).sleep("s", 1_000);
+    evidence.claim(2);
+    evidence
+        .timePasses(3_000_000)
+        .sleptByTime("s", 1, 1_000_000)
+        .run("cancel", "CANCELLED", 2, "")
+        .cancelAnswered("true");
+    evidence.result("CANCELLED", "");
+
+    assertFound("a lost claim writes nothing");
+  }
+
+  @Test
   void an_end_by_a_claim_that_was_not_the_last_is_found() {
     good();
     evidence.changeRun(run -> run.epoch = 2);

@@ -133,6 +133,7 @@ final class EvidenceBuilder {
             last.epoch(),
             runAttempt,
             last.isWait(),
+            last.endsByTime(),
             last.status(),
             last.isFinal(),
             cause,
@@ -148,11 +149,34 @@ final class EvidenceBuilder {
     long at = advance(SECOND_MICROS);
     steps.add(
         new StepRecord(
-            RUN, step, attempt, epoch, 1, false, status, isFinal, Cause.CODE, value, at, at, ""));
+            RUN,
+            step,
+            attempt,
+            epoch,
+            1,
+            false,
+            false,
+            status,
+            isFinal,
+            Cause.CODE,
+            value,
+            at,
+            at,
+            ""));
     return this;
   }
 
+  /** The claim has recorded the end of the sleep. */
   EvidenceBuilder slept(String step, int epoch, long micros) {
+    return slept(step, epoch, micros, false);
+  }
+
+  /** The sleep has ended at its wake time, which no claim has recorded. */
+  EvidenceBuilder sleptByTime(String step, int epoch, long micros) {
+    return slept(step, epoch, micros, true);
+  }
+
+  private EvidenceBuilder slept(String step, int epoch, long micros, boolean endsByTime) {
     long from = nowMicros;
     steps.add(
         new StepRecord(
@@ -162,6 +186,7 @@ final class EvidenceBuilder {
             epoch,
             1,
             true,
+            endsByTime,
             Status.COMPLETED,
             false,
             Cause.CODE,
@@ -218,7 +243,20 @@ final class EvidenceBuilder {
     long at = advance(SECOND_MICROS);
     steps.add(
         new StepRecord(
-            run, step, 1, epoch, 1, true, Status.COMPLETED, false, Cause.CODE, value, at, at, ""));
+            run,
+            step,
+            1,
+            epoch,
+            1,
+            true,
+            false,
+            Status.COMPLETED,
+            false,
+            Cause.CODE,
+            value,
+            at,
+            at,
+            ""));
     return this;
   }
 
@@ -232,6 +270,7 @@ final class EvidenceBuilder {
             1,
             epoch,
             1,
+            false,
             false,
             Status.COMPLETED,
             false,
