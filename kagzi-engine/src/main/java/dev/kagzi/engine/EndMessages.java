@@ -6,7 +6,10 @@ import dev.kagzi.engine.metrics.Meters;
 import dev.kagzi.engine.run.RunCompletions;
 import dev.kagzi.engine.value.RunId;
 
-/** Publishes the messages about awaited runs to other servers, and counts reads. */
+/**
+ * Publishes to other servers which runs are awaited here and which runs have ended. Counts awaited
+ * runs that were read from the database.
+ */
 record EndMessages(Notifier notifier, Meters meters) implements RunCompletions.Events {
 
   @Override

@@ -115,7 +115,9 @@ public final class Admin {
   }
 
   /**
-   * Drains a worker: it gets no new runs, finishes its current ones and leaves.
+   * Drains a worker: it gets no new runs, and leaves when its runs have finished. A worker of this
+   * SDK releases unfinished runs after its {@link WorkerBuilder#drainTimeout}, and other workers
+   * continue them.
    *
    * @return false if the worker was already offline
    */

@@ -415,10 +415,11 @@ public final class Kagzi implements AutoCloseable {
      * Sets how long a call may take, including its retries, before it fails with {@link
      * ServerUnavailableException}; 10 s by default.
      *
-     * <p>It applies to every call with one response, for example starts, lookups and cancels. The
-     * time of waiting starts begins again with each start that the server answers, so a long queue
-     * that makes progress does not time out. Waiting for a result and the calls of workers have no
-     * timeout: {@code docs/client.md} lists what each call does while no server answers.
+     * <p>It applies to every call with one response, for example starts, lookups and cancels. A
+     * start that waits in the client's queue fails only if the server has answered no start for
+     * this long, so a long queue that makes progress does not time out. Waiting for a result and
+     * the calls of workers have no timeout: {@code docs/client.md} lists what each call does while
+     * no server answers.
      */
     public Builder callTimeout(Duration timeout) {
       if (!timeout.isPositive()) {
@@ -525,12 +526,14 @@ public final class Kagzi implements AutoCloseable {
     }
 
     /**
-     * Sets how many traces this client begins per second on average at most, if it has an {@link
-     * #openTelemetry}; 100 by default, 0 for none. After a pause, up to as many begin at once. It
-     * has an effect only on starts without a current span: a start below a span of the application
-     * is always in the trace of that span. A start over the limit is not traced, and neither are
-     * the executions, steps and children of its run, so that each trace is either whole or absent.
-     * {@code Integer.MAX_VALUE} traces all starts.
+     * Limits how many traces this client begins if it has an {@link #openTelemetry}: at most this
+     * many per second on average, with bursts of up to one second's number. 100 by default; 0
+     * begins none, {@code Integer.MAX_VALUE} traces all starts.
+     *
+     * <p>The limit has an effect only on starts without a current span: a start below a span of the
+     * application is always in the trace of that span. A start over the limit is not traced, and
+     * neither are the executions, steps and children of its run, so that each trace is either whole
+     * or absent.
      *
      * <p>The limit exists because the spans of all runs would take up to a fourth of the processor
      * time where thousands of runs start per second.

@@ -138,9 +138,9 @@ public final class Retry {
   }
 
   /**
-   * Does not retry exceptions of this class and its subclasses. Also matches an exception whose
-   * message begins with the class name, as the message of {@code new RuntimeException(cause)} does
-   * for its cause. Other causes are ignored. Further calls add classes.
+   * Does not retry exceptions of this class and its subclasses, or exceptions whose message begins
+   * with the class name. So {@code new RuntimeException(cause)}, whose message begins with the
+   * cause's class, matches too. Causes are not examined otherwise. Further calls add classes.
    */
   public Retry notOn(Class<? extends Throwable> type) {
     check(

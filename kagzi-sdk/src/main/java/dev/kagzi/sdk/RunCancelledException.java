@@ -15,8 +15,9 @@ package dev.kagzi.sdk;
  * }</pre>
  *
  * <p>From then on, only {@link Saga#compensate()} and {@link WorkflowContext#cleanup} work; all
- * other operations of the context throw it again. The run ends as CANCELLED, even if the code
- * returns a result or throws another exception.
+ * other calls that execute, wait, publish or derive values throw it again. Getters such as {@code
+ * runId} and {@code logger} still work. The run ends as CANCELLED, even if the code returns a
+ * result or throws another exception.
  */
 public final class RunCancelledException extends KagziException {
   private final String runId;

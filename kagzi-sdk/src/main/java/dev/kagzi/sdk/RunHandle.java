@@ -367,8 +367,8 @@ public final class RunHandle<O> {
   /**
    * Continues this run after it ended as FAILED or TIMED_OUT. Completed steps keep their results,
    * the failed step is executed again with its full number of attempts, and the execution timeout
-   * starts again. A failure that the code caught before it executed further steps is not retried:
-   * the code receives it again.
+   * starts again. If the code caught a step's failure and then executed further steps, that step is
+   * not executed again: the code receives the failure again.
    *
    * @return false if there is nothing to resume: the run is active, was cancelled or completed
    * @throws RequestRefusedException with code {@code FAILED_PRECONDITION} if the run was

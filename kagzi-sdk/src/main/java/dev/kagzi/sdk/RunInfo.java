@@ -18,7 +18,7 @@ import java.util.Optional;
  *     its end
  * @param workerId the worker that holds it
  * @param failure why a PENDING run is blocked; otherwise the error of the last failed attempt,
- *     which a retried or resumed run keeps until it ends
+ *     which stays while the next attempt (by the retry policy or a resume) runs
  * @param parentRunId the run that started it, as a child or from a step
  * @param parentStep the step of that run
  * @param continuedTo the run that this one has continued as: {@link

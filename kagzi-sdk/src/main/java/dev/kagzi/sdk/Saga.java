@@ -31,9 +31,9 @@ package dev.kagzi.sdk;
  *
  * <p><b>Branches.</b> A branch may register undos with the saga of the code that opened it. For
  * everything else it must use its own context. Undos of branches are ordered by the positions of
- * the branches in their list. A branch that was interrupted, because another one failed or won, is
- * replayed up to its first step without a recorded result. The undos that it registers until then
- * are executed.
+ * the branches in their list. If a branch was interrupted because another one failed or won, it is
+ * replayed up to its first step without a recorded result before {@link #compensate()} executes
+ * undos. Only undos that the branch registers before that step are executed.
  *
  * <p>Only the code that created the saga may call {@link #compensate()}. It may do so after a
  * {@link RunCancelledException}, too. A cancel of the run does not interrupt undos.

@@ -147,7 +147,12 @@ public final class ScheduleChange {
     return this;
   }
 
-  /** Applies the change and returns the schedule. */
+  /**
+   * Applies the change and returns the schedule.
+   *
+   * @throws RequestRefusedException with code {@code ALREADY_EXISTS} if another schedule has the
+   *     new name; with {@code NOT_FOUND} if the schedule does not exist
+   */
   public ScheduleInfo save() {
     return ProtoMapper.schedule(
         connection

@@ -40,11 +40,19 @@ public interface StepContext {
    * Records the step's progress for later attempts ({@link #lastProgress}). It does not extend the
    * step's timeout, and is not needed to keep the attempt. It is stored at intervals, and at the
    * latest when the attempt fails. After a crash the latest progress may be missing.
+   *
+   * <p>Progress that the server refuses, for example because it is too large, is logged and not
+   * stored; the attempt then records no further progress.
+   *
+   * @throws PayloadException if the progress cannot be encoded
    */
   void heartbeat(@Nullable Object progress);
 
   /**
    * Returns the progress of an earlier execution of this step ({@link #heartbeat}); empty if none.
+   *
+   * @throws PayloadException if the progress cannot be decoded as this type; if the code does not
+   *     catch it, the step fails without a retry
    */
   <T> Optional<T> lastProgress(Class<T> type);
 }

@@ -56,7 +56,11 @@ public interface Worker extends AutoCloseable {
    */
   int stuckCount();
 
-  /** Begins to drain and returns: the worker takes no new runs and finishes the running ones. */
+  /**
+   * Begins to drain and returns at once. The worker takes no new runs and finishes the running
+   * ones. After the {@linkplain WorkerBuilder#drainTimeout drain timeout} it interrupts and
+   * releases the runs that have not finished.
+   */
   void shutdown();
 
   /** Waits until the worker has ended for any reason. */

@@ -189,14 +189,15 @@ public final class WorkerBuilder {
   }
 
   /**
-   * Sets whether nondeterministic code blocks its run; off by default. Code is nondeterministic if
-   * a replay requests a new step name instead of a recorded one, or does not request the steps that
-   * it requested from this worker earlier. If off, the worker logs a warning once per workflow type
-   * and the run continues. Steps that a deployment adds or removes are not treated as
-   * nondeterminism.
+   * Sets whether nondeterministic code blocks its run; off by default. Code is nondeterministic if,
+   * in a replay, it requests a new step name where the history has another step, or requests other
+   * steps, or in another order, than it did before in this worker. If off, the worker logs a
+   * warning once per workflow type and the run continues. Steps that a deployment adds or removes
+   * are not treated as nondeterminism.
    *
-   * <p>If only recorded times show another order of steps, the worker logs a warning and does not
-   * block the run, because the database's clock may have been set back.
+   * <p>A changed order of recorded steps that only the history shows never blocks the run, it is
+   * only logged: the order is known from recorded times only, and the database's clock may have
+   * been set back.
    *
    * <p>A blocked run does not fail. This worker does not continue it; a worker with other code
    * does. {@code kagzi workflow get} shows the reason with code {@code CODE_NONDETERMINISTIC}.

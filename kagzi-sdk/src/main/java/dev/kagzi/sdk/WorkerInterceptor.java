@@ -6,9 +6,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Intercepts what a worker executes, for example for traces, metrics or thread-local context.
  *
- * <p>Implementations must be thread-safe, must call {@code next} exactly once, must return what it
- * returns (another value replaces the result), and must rethrow what it throws. An {@link Error}
- * may be the SDK's own signal to suspend the run.
+ * <p>Implementations must be thread-safe, must call {@code next} exactly once, and must rethrow
+ * what it throws: an {@link Error} may be the one that suspends the run. Return what {@code next}
+ * returns; another value replaces the result.
  */
 public interface WorkerInterceptor {
   /**

@@ -21,6 +21,8 @@ import org.slf4j.Logger;
 /**
  * The operations of workflow code: steps, sleeps, signals, children and branches. It belongs to one
  * execution of one run. Use it only in the thread that received it, and not inside a step.
+ * Operations in another thread or inside a step throw {@link ContextMisuseException}; only {@link
+ * #publish} may also be called inside a step.
  *
  * <pre>{@code
  * static Receipt process(WorkflowContext ctx, Order order) {
@@ -148,7 +150,8 @@ public interface WorkflowContext {
    * that only waits takes no thread and no slot of a worker. The call is recorded as a step with
    * the name of the signal.
    *
-   * <p>If a branch loses a {@link #race}, the signals that it received return to the buffer.
+   * <p>If a branch loses a {@link #race}, the signals that it received can be received again, in
+   * their old order.
    *
    * @return the value; never null
    */
@@ -368,16 +371,19 @@ public interface WorkflowContext {
    * in the thread of the workflow, to show how far a long step is. A step that is executed again
    * publishes again.
    *
-   * <p>The server accepts twice the limits below for all steps and attempts of a run together.
-   * Beyond that, it stores nothing and the run fails; the call does not throw.
+   * <p>Limits: a value has at most 64 KiB, all values of a run together 1 MiB, and a run 1,000
+   * names. A name counts once for each branch. Calls in steps have these limits a second time,
+   * counted only since a worker last received the run.
+   *
+   * <p>Over all executions of the run, the server accepts 2 MiB and 2,000 names. Beyond that,
+   * values are not stored and the run fails without a retry; the call does not throw. If the values
+   * were sent with the end of the run, or with the beginning of a sleep or a wait, the run does not
+   * fail, and the worker only logs a warning.
    *
    * @param name 1 to 200 characters, without control characters
-   * @param value any value that the codec can encode, also null; at most 64 KiB, and at most 1 MiB
-   *     for all names of a run together
+   * @param value any value that the codec can encode, also null
    * @throws InvalidArgumentException with code {@code INVALID_NAME}; with {@code
-   *     TOO_MUCH_PUBLISHED} if a limit of {@code value} is exceeded, or the run has more than 1,000
-   *     names. A name counts once for each branch. Calls inside of steps have the same limits
-   *     separately, counted since a worker last received the run
+   *     TOO_MUCH_PUBLISHED} beyond 64 KiB, 1 MiB or 1,000 names
    */
   void publish(String name, @Nullable Object value);
 
@@ -418,8 +424,11 @@ public interface WorkflowContext {
    * kit. Its precision is microseconds.
    *
    * <p>The call does not wait. The time is sent with the run's next report, and is durable before
-   * the next step begins. Like every step, it counts as a further step after a caught failure: see
-   * {@link RunHandle#resume}.
+   * the next step begins.
+   *
+   * <p>It is a step. If the code catches a step's failure and then calls {@code now()}, the run
+   * counts as one that has compensated: its retry policy does not retry it, and {@link
+   * RunHandle#resume} does not execute the failed step again.
    */
   Instant now();
 
@@ -458,10 +467,12 @@ public interface WorkflowContext {
    * }</pre>
    *
    * <p>The method does not return: it throws an {@link Error}, as calls that suspend the run do. It
-   * declares a result only so that code can write {@code return ctx.continueAsNew(input)}. What
-   * this run's code has in memory, and the undos of its {@linkplain #saga() saga}, end here. This
-   * run is COMPLETED; callers that wait for its result wait for the end of the chain. The execution
-   * timeout begins again; a deadline holds for all runs of the chain.
+   * declares a result only so that code can write {@code return ctx.continueAsNew(input)}.
+   *
+   * <p>Local variables and the undos of a {@linkplain #saga() saga} are lost: pass what you need as
+   * input. The run and its successors are called a chain. This run is COMPLETED; callers that wait
+   * for its result receive that of the last run of the chain. The execution timeout begins again; a
+   * deadline holds for all runs of the chain.
    *
    * @param input the successor's input, of the type's input type
    * @return never

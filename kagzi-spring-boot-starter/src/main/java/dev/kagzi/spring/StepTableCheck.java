@@ -20,7 +20,8 @@ final class StepTableCheck implements SmartInitializingSingleton {
   /**
    * Creates a check.
    *
-   * @param transactions the name of the bean
+   * @param transactions the name of the {@link SpringTransactions} bean; if no other bean depends
+   *     on it, nothing is checked
    */
   StepTableCheck(
       ConfigurableListableBeanFactory beans, String transactions, DataSource dataSource) {

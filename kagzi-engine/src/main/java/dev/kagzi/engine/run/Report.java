@@ -106,8 +106,10 @@ public sealed interface Report {
       implements Report {}
 
   /**
-   * The run waits for steps that start children or receive signals. The claim ends until enough of
-   * them have ended or the wait times out; if enough have ended already, the claim is kept.
+   * The run waits until all (or any) of these steps have ended, or until the duration is over. The
+   * steps start children or receive signals. If enough of them have ended already, the claim is
+   * kept and their results are returned. Otherwise the claim ends, and the run is SLEEPING. An
+   * empty list waits for the duration only.
    *
    * @param all true to wait for all steps, false for any
    * @param durationMs timeout of the wait; null: none

@@ -20,7 +20,10 @@ public final class Refusal extends RuntimeException {
     ALREADY_EXISTS,
     /** The request does not fit the current state. */
     FAILED_PRECONDITION,
-    /** The step has failed finally, or a reader of the history has stopped. */
+    /**
+     * The step has failed permanently, or the client of {@code GetHistory} has gone or reads
+     * nothing for too long.
+     */
     ABORTED,
     /** A limit is reached; a later try may succeed. */
     RESOURCE_EXHAUSTED,

@@ -42,8 +42,8 @@ final class GoneCallers implements ServerInterceptor {
       send(() -> super.sendMessage(message));
     }
 
-    // Drops the status too: if the message was dropped, gRPC would log as a bug that a unary call
-    // ends without a message.
+    // Do not send the status either. After a dropped message, gRPC would log an internal error: a
+    // unary call that closes without a response.
     @Override
     public void close(Status status, Metadata trailers) {
       send(() -> super.close(status, trailers));

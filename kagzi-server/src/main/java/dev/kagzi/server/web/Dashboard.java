@@ -174,8 +174,8 @@ public final class Dashboard implements AutoCloseable {
     replies.send(context, hangs.call(() -> page.handle(request)));
   }
 
-  // The HTTP server reuses the objects of a request, and the guard's thread may outlive the
-  // request, so that thread does not get the Context.
+  // HangGuard runs the action in its own thread, which may outlive the request. The HTTP server
+  // reuses Context objects, so do not pass the Context to that thread.
   private PageReply change(PageRequest request, PageHandler action) {
     return hangs.change(() -> action.handle(request));
   }

@@ -74,7 +74,9 @@ public final class ServerHeartbeat implements Chore {
        LIMIT 100
       """;
 
-  // The rows of killed servers are kept for a day; a server that is stopped deletes its own.
+  // A server that is stopped deletes its row. The row of a killed server is deleted after a day, by
+  // the next heartbeat of any other server. So if the table is empty, all servers were stopped
+  // cleanly or none has run yet, and a day (86400 s) is returned.
   private static final String SILENT_SQL =
       """
       SELECT coalesce(extract(epoch FROM kagzi.clock() - nullif(max(heartbeat_at), 'infinity')),

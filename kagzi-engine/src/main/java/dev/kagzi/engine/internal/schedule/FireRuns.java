@@ -20,7 +20,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Creates the runs of slots with one statement, which copies the template. */
+/**
+ * Creates the runs of schedules with one statement, which copies the templates. A slot is a time at
+ * which a schedule fires; the run of a manual trigger has none.
+ */
 public final class FireRuns {
   private static final Logger log = LoggerFactory.getLogger(FireRuns.class);
 

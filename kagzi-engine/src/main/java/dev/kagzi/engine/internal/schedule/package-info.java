@@ -1,6 +1,6 @@
 /**
  * Runs that start by a cron expression. A schedule is a template row in {@code workflow_runs} with
- * {@code cron_expr} set; each of its slots becomes at most one run.
+ * {@code cron_expr} set. Each of its slots, the times at which it fires, becomes at most one run.
  *
  * <p>Invariant: the transaction that advances a template past a slot holds the template's lock, and
  * creates the slot's run, buffers the slot or counts it as missed. So no server fires a slot twice

@@ -196,9 +196,9 @@ record SignalTransitions(
     }
     StepRow ended = last != null && last.status() == StepStatus.COMPLETED ? last : null;
     if (fence != Fence.HELD) {
-      // This report was sent again. Its claim was ended by a later report, or by this one, which
-      // parked the run; then the step may have ended since. So return its result only if this
-      // report did so before.
+      // A repeated report, whose claim has already ended. If this report itself parked the run, the
+      // step may have ended afterwards. So return the step's result only if an earlier send of this
+      // write had that answer.
       return ended != null && write.answerBefore() instanceof Received
           ? received(row, ended)
           : new Receiving(remainingMs(row, last == null ? null : last.dueUs()), false);

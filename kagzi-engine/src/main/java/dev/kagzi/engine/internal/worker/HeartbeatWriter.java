@@ -395,8 +395,9 @@ final class HeartbeatWriter implements BatchWriter<HeartbeatWrite> {
                 .bindUuids(due, r -> r.worker.value())
                 .bindNullableLongs(due, Renewal::untilUs)
                 .list(row -> new RunId(row.uuid("run_id"))));
-    // Claims with an untilUs are left out: the worker has made no call about them yet. If such a
-    // run is locked, this is probably by the first call, and the next heartbeat renews the lease.
+    // Skip unacknowledged claims (untilUs is set: the worker has made no call about the run yet).
+    // If such a run is locked, its first call probably holds the lock, and the next heartbeat
+    // renews the lease.
     return due.stream()
         .filter(r -> r.untilUs == null && !renewed.contains(r.claim.runId()))
         .toList();

@@ -21,7 +21,7 @@ public final class StepTransaction {
 
   /**
    * Executes the code and stores what it returns, in one transaction; or returns the stored result.
-   * If it throws, the outcome is unknown until {@link #settle} returns.
+   * If this method throws, the outcome of the transaction is unknown until {@link #settle} returns.
    */
   public byte[] execute(TransactionCode<byte[]> code, Guard guard) throws Exception {
     return transactions.inTransaction(

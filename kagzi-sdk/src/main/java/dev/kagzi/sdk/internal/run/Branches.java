@@ -294,7 +294,10 @@ final class Branches {
         .build();
   }
 
-  /** Runs the winner again and discards the recorded steps of the other branches. */
+  /**
+   * Discards the recorded steps of the losers, and runs the winner again. If a saga is open, each
+   * loser is first replayed as far as it is recorded, so that it registers its undos.
+   */
   private @Nullable Object replayWinner(String winner) {
     for (int i = 0; i < branches.size(); i++) {
       Branch<?> branch = branches.get(i);

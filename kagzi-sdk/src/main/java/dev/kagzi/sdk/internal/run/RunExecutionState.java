@@ -290,7 +290,11 @@ final class RunExecutionState {
     return cleanUpFailure;
   }
 
-  /** The run is cancelled: its code learns it at its next call, and cleans up. Thread-safe. */
+  /**
+   * The run is cancelled. In each workflow thread, interrupts the running step or ends the wait;
+   * otherwise the next call of the context without a recorded result throws. The code then cleans
+   * up. Thread-safe.
+   */
   void requestCancel() {
     lock.lock();
     try {

@@ -71,8 +71,8 @@ final class SilentCode {
   private static boolean isInside(StackTraceElement[] stack) {
     for (StackTraceElement frame : stack) {
       boolean context = CONTEXT.stream().anyMatch(frame.getClassName()::startsWith);
-      // A lambda calls the code of a branch, and cleanup that of a clean-up. This code is not
-      // inside a call of its own context.
+      // RunContext.cleanup calls the code of a clean-up through a lambda. Both frames are on the
+      // stack while that code computes, so they do not count as a call of the context.
       boolean callsCode =
           frame.getMethodName().startsWith("lambda$") || frame.getMethodName().equals("cleanup");
       if (context && !callsCode) {
