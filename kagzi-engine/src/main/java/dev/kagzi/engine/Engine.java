@@ -388,7 +388,7 @@ public final class Engine implements AutoCloseable {
   }
 
   /**
-   * Returns the gauges of the database. Before they are read, call its {@code refresh} (may block).
+   * Returns the gauges of the database. Call {@code refresh}, which may block, before reading them.
    */
   public ClusterMetrics clusterMetrics() {
     return clusterMetrics;

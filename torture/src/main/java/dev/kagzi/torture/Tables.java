@@ -46,9 +46,9 @@ final class Tables {
        WHERE r.schedule_id IS NULL AND r.cron_expr IS NULL
       """;
 
-  // A sleep of the main code is over when its wake time has passed. Its end need not be recorded.
-  // In a
-  // scope, such as a branch or an undo, it is over only when the worker has recorded that.
+  // A sleep of the main code is over when its wake time has passed; its end need not be recorded.
+  // In a scope, such as a branch or an undo, a sleep is over only when its worker has recorded
+  // that.
   private static final String STEPS_SQL =
       """
       SELECT s.run_id, s.step_id, s.attempt, s.epoch, s.run_attempt, s.kind, o.status, s.final,

@@ -82,9 +82,9 @@ public record StepRow(
   }
 
   /**
-   * Returns when the attempt ended, or {@code recordedUs} if it has not. A sleep that is over ended
-   * at its wake time. It often begins in the transaction that records the result before it, so only
-   * its end shows which of the two was first.
+   * Returns {@code recordedUs}, or the wake time of a sleep that is over by time. Such a sleep
+   * often begins in the transaction that records the result before it, so only its wake time shows
+   * which of the two was first.
    */
   long endUs(long recordedUs, long nowUs) {
     return dueUs != null && isOverSleep(nowUs) ? Math.max(recordedUs, dueUs) : recordedUs;
